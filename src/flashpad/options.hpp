@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <flashpad/problem.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace flashpad {
+
+/// How attention is computed. `automatic` chooses and says why (Choice::why).
+enum class Kernel : std::uint8_t {
+  automatic,
+  naive,  ///< Kokkos Kernels GEMM, row softmax, GEMM; the scores go through memory
+  fused,  ///< one TeamPolicy kernel, tiles in scratch memory, online softmax
+  stats   ///< (max, sum) of every row of the scores, with no V and no O
+};
+
+FLASHPAD_EXPORT std::string_view name(Kernel kernel) noexcept;
+/// Throws Error on an unknown name; lists the known ones.
+FLASHPAD_EXPORT Kernel kernel_from_name(std::string_view name);
+/// The names that kernel_from_name takes.
+FLASHPAD_EXPORT std::vector<std::string> kernel_names();
+
+/// Rows and keys of one tile; 0 lets the library choose. Used by the tiled kernels only.
+struct Tile {
+  int q = 0;
+  int k = 0;
+
+  friend bool operator==(Tile const&, Tile const&) = default;
+};
+
+/// What a caller may ask for, by name. The defaults are plain full attention.
+struct Options {
+  Mask mask;
+  /// Factor on Q K^T; unset is 1/sqrt(head_dim). 0 and negative numbers are values.
+  std::optional<double> scale;
+  Kernel kernel = Kernel::automatic;
+  Tile tile;
+  /// Inner-product engine of the tiled kernels by name; empty chooses. See engine_names().
+  std::string engine;
+  /// Parts that the keys of one query tile are split into; 0 chooses, 1 never splits.
+  int splits = 0;
+  /// Bound on the workspace in bytes: naive takes as many heads at once as fit. 0 is the library's default.
+  double workspace_limit = 0;
+  /// naive only: keep P in the 16-bit type of the inputs instead of float32.
+  bool probabilities_in_input_type = false;
+};
+
+/// What a plan decided.
+struct Choice {
+  Kernel kernel = Kernel::automatic;
+  std::string engine;  ///< empty where the kernel has none
+  Tile tile;           ///< {0, 0} where the kernel has no tiles
+  int splits = 1;
+  int team_size = 0;
+  int vector_length = 0;
+  double workspace_bytes = 0;  ///< memory of the plan, beyond inputs and outputs
+  double scratch_bytes = 0;    ///< team scratch of one team
+  std::string why;             ///< one line: how `automatic` decided; empty for an explicit choice
+};
+
+}  // namespace flashpad
