@@ -48,6 +48,8 @@ struct Options {
   double workspace_limit = 0;
   /// naive only: keep P in the 16-bit type of the inputs instead of float32.
   bool probabilities_in_input_type = false;
+  /// Tiled kernels only: false also visits the tiles that the mask hides, to measure what skipping saves.
+  bool skip_hidden_tiles = true;
 };
 
 /// What a plan decided.

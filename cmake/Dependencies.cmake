@@ -1,0 +1,87 @@
+# The one place that finds what Flashpad needs. A package of the user's own (Kokkos_ROOT, CMAKE_PREFIX_PATH,
+# a Spack environment) wins over what scripts/setup.sh built, and that over the system's.
+#
+# FLASHPAD_PROBE: report what is found and missing, and go on (scripts/setup.sh asks this way).
+
+set(FLASHPAD_KOKKOS_HINTS ${CMAKE_CURRENT_LIST_DIR}/../build/deps)
+set(FLASHPAD_FIND_KOKKOS_KERNELS ON)
+include(Kokkos)
+
+# Missing packages are collected, so that one run names them all.
+set(flashpad_missing "")
+macro(flashpad_find package)
+  find_package(${package} CONFIG QUIET)
+  if(NOT ${package}_FOUND)
+    list(APPEND flashpad_missing ${package})
+  endif()
+endmacro()
+
+if(NOT Kokkos_FOUND)
+  list(APPEND flashpad_missing Kokkos)
+endif()
+if(NOT KokkosKernels_FOUND)
+  list(APPEND flashpad_missing KokkosKernels)
+endif()
+flashpad_find(fmt)
+if(FLASHPAD_DRIVER)
+  flashpad_find(yaml-cpp)
+  flashpad_find(nlohmann_json)
+  flashpad_find(CLI11)
+  flashpad_find(benchmark)
+endif()
+if(BUILD_TESTING)
+  flashpad_find(GTest)
+endif()
+
+# Kokkos Kernels brings the BLAS it was built with. Flashpad calls OpenBLAS only to set its threads, and
+# only where that is the BLAS in use.
+find_library(FLASHPAD_OPENBLAS_LIBRARY openblas)
+mark_as_advanced(FLASHPAD_OPENBLAS_LIBRARY)
+
+set(flashpad_kokkos_devices "")
+foreach(device IN LISTS Kokkos_DEVICES)
+  string(TOLOWER "${device}" device)
+  list(APPEND flashpad_kokkos_devices ${device})
+endforeach()
+
+set(flashpad_problem "")
+if(Kokkos_FOUND)
+  flashpad_kokkos_problem(flashpad_problem)
+endif()
+
+if(FLASHPAD_PROBE)
+  return()
+endif()
+
+if(flashpad_missing)
+  list(JOIN flashpad_missing ", " names)
+  message(FATAL_ERROR "Flashpad needs packages that CMake does not find: ${names}. \
+On Debian and Ubuntu `make deps` installs them; elsewhere name their prefixes in CMAKE_PREFIX_PATH or \
+<package>_ROOT, or install the environment in spack.yaml.")
+endif()
+if(flashpad_problem)
+  message(FATAL_ERROR "Flashpad cannot use ${flashpad_problem}.")
+endif()
+foreach(backend IN LISTS FLASHPAD_REQUIRE_BACKEND)
+  if(NOT backend IN_LIST flashpad_kokkos_devices)
+    list(JOIN flashpad_kokkos_devices ", " devices)
+    message(FATAL_ERROR "FLASHPAD_REQUIRE_BACKEND asks for `${backend}`, but Kokkos ${Kokkos_VERSION} in \
+${Kokkos_DIR} was built with: ${devices}. Point Kokkos_ROOT at one that has it.")
+  endif()
+endforeach()
+message(STATUS "Kokkos ${Kokkos_VERSION} (${Kokkos_DEVICES}): ${Kokkos_DIR}")
+message(STATUS "Kokkos Kernels: ${KokkosKernels_DIR}")
+
+# Two copies of Kokkos' globals in one process would each need initialising: a static Kokkos is linked once,
+# into the program, so the library is then static too.
+flashpad_is_static(flashpad_kokkos_is_static Kokkos::kokkos)
+if(flashpad_kokkos_is_static)
+  set(shared_by_default OFF)
+else()
+  set(shared_by_default ON)
+endif()
+option(BUILD_SHARED_LIBS "Build a shared library" ${shared_by_default})
+if(BUILD_SHARED_LIBS AND flashpad_kokkos_is_static)
+  message(FATAL_ERROR "BUILD_SHARED_LIBS is ON, but Kokkos in ${Kokkos_DIR} is a static library: its state \
+would exist twice, in libflashpad and in the program. Leave BUILD_SHARED_LIBS out or use a shared Kokkos.")
+endif()

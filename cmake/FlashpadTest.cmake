@@ -1,0 +1,31 @@
+include(GoogleTest)
+
+# flashpad_test(NAME <name> LABEL unit|numeric|cli|build SOURCES <file>... [LIBRARIES <target>...])
+#
+# One GoogleTest program; each of its tests becomes a ctest test named <name>.<suite>.<test>. The program
+# links GoogleTest's own main unless its sources define one. It knows the paths FLASHPAD_SOURCE_DIR (the
+# project) and, with LABEL cli, FLASHPAD_CLI (the driver).
+function(flashpad_test)
+  cmake_parse_arguments(PARSE_ARGV 0 test "" "NAME;LABEL" "SOURCES;LIBRARIES")
+  if(NOT test_LABEL MATCHES "^(unit|numeric|cli|build)$")
+    message(FATAL_ERROR "flashpad_test(${test_NAME}): LABEL is `${test_LABEL}`; allowed: unit, numeric, cli, build")
+  endif()
+
+  set(target test_${test_NAME})
+  add_executable(${target} ${test_SOURCES})
+  target_link_libraries(
+    ${target} PRIVATE ${test_LIBRARIES} GTest::gmock GTest::gtest_main flashpad_warnings)
+  target_compile_definitions(${target} PRIVATE FLASHPAD_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  if(test_LABEL STREQUAL "cli")
+    target_compile_definitions(${target} PRIVATE FLASHPAD_CLI="$<TARGET_FILE:flashpad_cli>")
+    add_dependencies(${target} flashpad_cli)
+  endif()
+
+  # Kokkos advises to bind threads; several tests at once would then share one core.
+  gtest_discover_tests(
+    ${target}
+    TEST_PREFIX ${test_NAME}.
+    DISCOVERY_MODE PRE_TEST
+    DISCOVERY_TIMEOUT 60
+    PROPERTIES LABELS ${test_LABEL} TIMEOUT 300 ENVIRONMENT "OMP_PROC_BIND=false")
+endfunction()

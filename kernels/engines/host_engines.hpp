@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <flashpad/types.hpp>
+
+#include "kernels/engines/host_table.hpp"
+
+#include <string>
+#include <vector>
+
+namespace flashpad::engines {
+
+/// Names of the host's engines that this processor can run, best first; `portable` is the best of the
+/// portable ones.
+std::vector<std::string> host_engine_names();
+
+/// The table of an engine for a storage type: T is double for fp64 and float for all others. Throws Error on a
+/// name that is not known, or known but not for this processor; the message lists host_engine_names().
+template <class T>
+HostTable<T> host_table(std::string const& engine, DType dtype);
+
+}  // namespace flashpad::engines

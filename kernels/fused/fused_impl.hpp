@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <flashpad/attention.hpp>
+
+#include "attention/runner.hpp"
+#include "kernels/engines/host_engines.hpp"
+#include "kokkos_ext/execution.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace flashpad {
+
+namespace detail {
+
+// Each is instantiated in a file of its own, one for each backend and element type.
+template <class Exec, class Storage, class Compute>
+std::unique_ptr<Runner<Exec>> make_host_fused(Request<Exec> const& request, std::string const& engine_name);
+template <class Exec, class Storage, class Compute>
+std::unique_ptr<Runner<Exec>> make_simt_fused(Request<Exec> const& request);
+
+/// Which engine serves a request: the one asked for, or the backend's best. To add an engine of a backend: its
+/// file under kernels/engines, and a line here and in engine_names.
+template <class Exec, class Storage, class Compute>
+std::unique_ptr<Runner<Exec>> make_fused_of(Request<Exec> const& request) {
+  std::string const& engine = request.options.engine;
+  if (engine == "simt") return make_simt_fused<Exec, Storage, Compute>(request);
+  if constexpr (kokkos_ext::is_host<Exec>) {
+    return make_host_fused<Exec, Storage, Compute>(request, engine.empty() ? "portable" : engine);
+  } else {
+    if (engine.empty()) return make_simt_fused<Exec, Storage, Compute>(request);
+    throw Error(fmt::format("engine: `{}` is not available on {}; available: {}", engine, Exec::name(),
+                            fmt::join(engine_names<Exec>(), ", ")));
+  }
+}
+
+template <class Exec>
+std::unique_ptr<Runner<Exec>> make_fused(Request<Exec> const& request) {
+  switch (request.dtype) {
+    case DType::fp64: return make_fused_of<Exec, double, double>(request);
+    case DType::fp32: return make_fused_of<Exec, float, float>(request);
+    case DType::fp16: return make_fused_of<Exec, half, float>(request);
+    case DType::bf16: return make_fused_of<Exec, bfloat16, float>(request);
+  }
+  throw Error("dtype: not a known element type");
+}
+
+}  // namespace detail
+
+template <class Exec>
+std::vector<std::string> engine_names() {
+  std::vector<std::string> names;
+  if constexpr (kokkos_ext::is_host<Exec>) names = engines::host_engine_names();
+  names.emplace_back("simt");
+  return names;
+}
+
+}  // namespace flashpad

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <Kokkos_Core.hpp>
+
+#include "kernels/fused/fused_problem.hpp"
+#include "kokkos_ext/half.hpp"
+
+#include <string>
+
+namespace flashpad {
+
+/// Joins the parts of a split walk, one query row an iteration: O = sum_s w_s O_s with w_s = sum_s exp(max_s -
+/// max) / sum. Parts are joined in order, so the bits do not depend on who finished first.
+template <class Exec, class Storage, class Compute>
+struct Merge {
+  FusedProblem problem;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
+    FusedProblem const& p = problem;
+    std::int64_t const row = index % p.shape.seq_q;
+    WorkItem item;
+    item.head = index / p.shape.seq_q % p.shape.heads;
+    item.batch = index / p.shape.seq_q / p.shape.heads;
+    auto const* part_max = static_cast<Compute const*>(p.partials.max);
+    auto const* part_sum = static_cast<Compute const*>(p.partials.sum);
+
+    Compute max = -Kokkos::Experimental::infinity<Compute>::value;
+    for (item.split = 0; item.split < p.schedule.splits; ++item.split) {
+      Compute const here = part_max[p.partial_row(item, row)];
+      if (here > max) max = here;
+    }
+    Compute sum = 0;
+    for (item.split = 0; item.split < p.schedule.splits; ++item.split) {
+      sum += share(part_max, part_sum, p.partial_row(item, row), max);
+    }
+    if (p.with_values) merge_rows(p, item, row, max, sum);
+    write(p.lse, item, row, sum == 0 ? max : max + log_of(sum));
+    write(p.max, item, row, max);
+    write(p.sum, item, row, sum);
+  }
+
+ private:
+  /// A part that saw no key has sum 0 and max -infinity, and exp(-infinity + infinity) would be NaN. A part
+  /// that saw a NaN has a NaN sum, whatever its maximum.
+  KOKKOS_FUNCTION static Compute share(Compute const* part_max, Compute const* part_sum, std::int64_t at,
+                                       Compute max) {
+    Compute const sum = part_sum[at];
+    if (sum == 0) return 0;
+    return part_max[at] == max ? sum : sum * exp_of(part_max[at] - max);
+  }
+
+  KOKKOS_FUNCTION static void merge_rows(FusedProblem const& p, WorkItem item, std::int64_t row, Compute max,
+                                         Compute sum) {
+    auto const* part_o = static_cast<Compute const*>(p.partials.o);
+    auto* out = &p.o.element<Storage>(item.batch, item.head, row);
+    for (std::int64_t c = 0; c < p.shape.value_dim; ++c) {
+      Compute value = 0;
+      for (item.split = 0; item.split < p.schedule.splits; ++item.split) {
+        std::int64_t const at = p.partial_row(item, row);
+        Compute const weight = share(static_cast<Compute const*>(p.partials.max),
+                                     static_cast<Compute const*>(p.partials.sum), at, max);
+        if (weight != 0) value += weight * part_o[at * p.shape.value_dim + c];
+      }
+      out[c] = from_float<Storage>(sum == 0 ? Compute{0} : value / sum);
+    }
+  }
+
+  KOKKOS_FUNCTION static void write(Operand const& to, WorkItem const& item, std::int64_t row, Compute value) {
+    if (to.data != nullptr) to.element<Compute>(item.batch, item.head, row) = value;
+  }
+
+  KOKKOS_FUNCTION static Compute exp_of(Compute x) {
+    using std::exp;
+    return exp(x);
+  }
+  KOKKOS_FUNCTION static Compute log_of(Compute x) {
+    using std::log;
+    return log(x);
+  }
+};
+
+template <class Exec, class Storage, class Compute>
+void launch_merge(Exec const& exec, FusedProblem const& problem) {
+  std::int64_t const rows = problem.shape.batch * problem.shape.heads * problem.shape.seq_q;
+  Kokkos::parallel_for("flashpad::fused::merge",
+                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, rows),
+                       Merge<Exec, Storage, Compute>{problem});
+}
+
+}  // namespace flashpad

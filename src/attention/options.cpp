@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <flashpad/error.hpp>
+#include <flashpad/options.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+
+namespace flashpad {
+
+namespace {
+
+struct NamedKernel {
+  std::string_view name;
+  Kernel kernel;
+};
+
+constexpr std::array kernels = {NamedKernel{"auto", Kernel::automatic}, NamedKernel{"naive", Kernel::naive},
+                                NamedKernel{"fused", Kernel::fused}, NamedKernel{"stats", Kernel::stats}};
+
+}  // namespace
+
+std::string_view name(Kernel kernel) noexcept {
+  for (NamedKernel const& known : kernels) {
+    if (known.kernel == kernel) return known.name;
+  }
+  return "?";
+}
+
+Kernel kernel_from_name(std::string_view name) {
+  for (NamedKernel const& known : kernels) {
+    if (known.name == name) return known.kernel;
+  }
+  throw Error(fmt::format("kernel: `{}` is not known; allowed: {}", name, fmt::join(kernel_names(), ", ")));
+}
+
+std::vector<std::string> kernel_names() {
+  std::vector<std::string> names;
+  for (NamedKernel const& known : kernels) names.emplace_back(known.name);
+  return names;
+}
+
+}  // namespace flashpad

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <flashpad/attention.hpp>
+
+#include "attention/arguments.hpp"
+#include "attention/runner.hpp"
+#include "kokkos_ext/execution.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <mutex>
+#include <optional>
+
+namespace flashpad {
+
+namespace detail {
+
+// Instances of a host backend share its threads and their scratch memory, and older releases of Kokkos do not
+// guard them: one launch of ours at a time. Launches of the caller's own are the caller's to order.
+template <class Exec>
+std::mutex& launch_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+template <class Exec>
+class PlanState {
+ public:
+  PlanState(Exec const& exec, Shape const& shape, DType dtype, Options const& options);
+  PlanState(PlanState const&) = delete;
+  PlanState& operator=(PlanState const&) = delete;
+  ~PlanState();
+
+  void run(Exec const& exec, Arguments const& arguments);
+
+  [[nodiscard]] Shape const& shape() const { return m_request.shape; }
+  [[nodiscard]] Choice const& choice() const { return m_choice; }
+
+ private:
+  Request<Exec> m_request;
+  std::unique_ptr<Runner<Exec>> m_runner;
+  Choice m_choice;
+  std::mutex m_mutex;
+  std::optional<Exec> m_last;  // the instance that may still be using the workspace
+};
+
+template <class Exec>
+std::unique_ptr<Runner<Exec>> make_runner(Request<Exec> request) {
+  switch (request.options.kernel) {
+    case Kernel::naive: return make_naive(request);
+    case Kernel::fused:
+    case Kernel::stats: return make_fused(request);
+    case Kernel::automatic: break;
+  }
+  request.options.kernel = Kernel::fused;
+  auto runner = make_fused(request);
+  Shape const& s = request.shape;
+  double const scores = static_cast<double>(s.batch * s.heads) * static_cast<double>(s.seq_q) *
+                        static_cast<double>(s.seq_k) * (request.dtype == DType::fp64 ? 8 : 4);
+  runner->choice.why = fmt::format(
+      "auto: fused, whose scores stay on chip; naive passed over: it moves {:.3g} MB of scores through memory",
+      scores / 1e6);
+  return runner;
+}
+
+template <class Exec>
+PlanState<Exec>::PlanState(Exec const& exec, Shape const& shape, DType dtype, Options const& options)
+    : m_request{exec, shape, dtype, options, 1} {
+  validate(shape, options.mask);
+  double const scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(shape.head_dim)));
+  if (!std::isfinite(scale)) throw Error(fmt::format("scale: {} is not a finite number", scale));
+  m_request.scale = scale;
+  std::lock_guard const lock(launch_mutex<Exec>());
+  m_runner = make_runner<Exec>(m_request);
+  m_choice = m_runner->choice;
+}
+
+template <class Exec>
+PlanState<Exec>::~PlanState() {
+  if (m_last && m_choice.workspace_bytes > 0 && Kokkos::is_initialized()) {
+    m_last->fence();
+  }
+}
+
+template <class Exec>
+void PlanState<Exec>::run(Exec const& exec, Arguments const& arguments) {
+  check_arguments(m_request.shape, m_request.dtype, m_choice.kernel, arguments);
+  Shape const& s = m_request.shape;
+  if (s.batch == 0 || s.heads == 0 || s.seq_q == 0) return;
+
+  std::lock_guard const lock(m_mutex);
+  if (m_choice.workspace_bytes > 0) {
+    if (m_last && !kokkos_ext::same_instance(*m_last, exec)) m_last->fence();
+    m_last.emplace(exec);
+  }
+  if constexpr (kokkos_ext::is_host<Exec>) {
+    std::lock_guard const host_lock(launch_mutex<Exec>());
+    m_runner->run(exec, arguments);
+  } else {
+    m_runner->run(exec, arguments);
+  }
+}
+
+}  // namespace detail
+
+template <class Exec>
+Plan<Exec>::Plan(Exec const& exec, Shape const& shape, DType dtype, Options const& options) {
+  if (!Kokkos::is_initialized()) {
+    throw Error("Kokkos: not initialised; call Kokkos::initialize before making a flashpad::Plan");
+  }
+  m_state = std::make_shared<detail::PlanState<Exec>>(exec, shape, dtype, options);
+}
+
+template <class Exec>
+void Plan<Exec>::run(Exec const& exec, detail::Arguments const& arguments) const {
+  m_state->run(exec, arguments);
+}
+
+template <class Exec>
+Shape const& Plan<Exec>::shape() const {
+  return m_state->shape();
+}
+
+template <class Exec>
+Choice const& Plan<Exec>::choice() const {
+  return m_state->choice();
+}
+
+}  // namespace flashpad

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <flashpad/attention.hpp>
+
+#include <memory>
+
+namespace flashpad::detail {
+
+/// What a kernel is asked to plan for. The shape, mask and options are valid; scale is resolved.
+template <class Exec>
+struct Request {
+  Exec exec;
+  Shape shape;
+  DType dtype = DType::fp32;
+  Options options;
+  double scale = 1;
+};
+
+/// A kernel, planned for one request: all choices made, all memory allocated.
+template <class Exec>
+class Runner {
+ public:
+  Runner() = default;
+  Runner(Runner const&) = delete;
+  Runner& operator=(Runner const&) = delete;
+  virtual ~Runner() = default;
+
+  /// Enqueues the work on `exec`. Arguments are checked; no extent is zero but seq_k.
+  virtual void run(Exec const& exec, Arguments const& arguments) = 0;
+
+  Choice choice;
+};
+
+// The kernels: one maker each, in kernels/<name>/. To add one: a maker here, a line in make_runner, a name in
+// options.cpp.
+template <class Exec>
+std::unique_ptr<Runner<Exec>> make_naive(Request<Exec> const& request);
+template <class Exec>
+std::unique_ptr<Runner<Exec>> make_fused(Request<Exec> const& request);
+
+}  // namespace flashpad::detail

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <flashpad/error.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <cstddef>
+#include <string>
+#include <type_traits>
+
+namespace flashpad::kokkos_ext {
+
+#ifdef KOKKOS_ENABLE_HIP
+#if KOKKOS_VERSION >= 40000
+using HIP = Kokkos::HIP;
+#else
+using HIP = Kokkos::Experimental::HIP;
+#endif
+#endif
+
+/// Whether an execution space's threads are the host's.
+template <class Exec>
+inline constexpr bool is_host =
+    Kokkos::SpaceAccessibility<Kokkos::DefaultHostExecutionSpace, typename Exec::memory_space>::accessible &&
+    std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>;
+
+/// Teams that take work as they become free: on the host a static partition would give the first thread all
+/// of the heaviest query tiles. A GPU's own block scheduler does this already.
+template <class Exec>
+using TeamSchedule = std::conditional_t<is_host<Exec>, Kokkos::Schedule<Kokkos::Dynamic>,
+                                        Kokkos::Schedule<Kokkos::Static>>;
+
+/// Threads that may run at once on the instance.
+template <class Exec>
+int concurrency(Exec const& exec) {
+  return static_cast<int>(exec.concurrency());  // static in 3.x, a member of the instance since
+}
+
+/// Whether two instances order their work one after the other.
+template <class Exec>
+bool same_instance(Exec const& a, Exec const& b) {
+#if KOKKOS_VERSION >= 40000
+  return a == b;
+#else
+  return a.impl_instance_id() == b.impl_instance_id();
+#endif
+}
+
+/// Uninitialised memory for kernels: a View of bytes. Throws OutOfMemory where Kokkos cannot allocate it.
+template <class Exec>
+using Bytes = Kokkos::View<char*, typename Exec::memory_space>;
+
+template <class Exec>
+Bytes<Exec> allocate(Exec const& exec, std::string const& label, std::size_t bytes) {
+  try {
+    return Bytes<Exec>(Kokkos::view_alloc(exec, label, Kokkos::WithoutInitializing), bytes);
+  } catch (std::exception const&) {  // the exception's type differs between releases and memory spaces
+    throw OutOfMemory(label + ": " + std::to_string(bytes) + " bytes cannot be allocated", static_cast<double>(bytes));
+  }
+}
+
+}  // namespace flashpad::kokkos_ext
