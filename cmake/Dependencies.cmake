@@ -55,7 +55,13 @@ endif()
 
 if(flashpad_missing)
   list(JOIN flashpad_missing ", " names)
-  message(FATAL_ERROR "Flashpad needs packages that CMake does not find: ${names}. \
+  set(roots "")
+  foreach(package IN LISTS flashpad_missing)
+    foreach(root IN ITEMS ${${package}_ROOT} $ENV{${package}_ROOT})
+      string(APPEND roots " (${package}_ROOT is ${root})")
+    endforeach()
+  endforeach()
+  message(FATAL_ERROR "Flashpad needs packages that CMake does not find: ${names}${roots}. \
 On Debian and Ubuntu `make deps` installs them; elsewhere name their prefixes in CMAKE_PREFIX_PATH or \
 <package>_ROOT, or install the environment in spack.yaml.")
 endif()

@@ -68,6 +68,7 @@ std::unique_ptr<Runner<Exec>> make_runner(Request<Exec> request) {
 template <class Exec>
 PlanState<Exec>::PlanState(Exec const& exec, Shape const& shape, DType dtype, Options const& options)
     : m_request{exec, shape, dtype, options, 1} {
+  kokkos_ext::require_launchable(exec);
   validate(shape, options.mask);
   double const scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(shape.head_dim)));
   if (!std::isfinite(scale)) throw Error(fmt::format("scale: {} is not a finite number", scale));
@@ -86,6 +87,7 @@ PlanState<Exec>::~PlanState() {
 
 template <class Exec>
 void PlanState<Exec>::run(Exec const& exec, Arguments const& arguments) {
+  kokkos_ext::require_launchable(exec);
   check_arguments(m_request.shape, m_request.dtype, m_choice.kernel, arguments);
   Shape const& s = m_request.shape;
   if (s.batch == 0 || s.heads == 0 || s.seq_q == 0) return;

@@ -29,7 +29,7 @@ struct TensorFiles {
 /// One cell of the sweep: what is computed, by which kernel, where.
 struct Case {
   std::string name;  ///< unique within the experiment; safe in a file name
-  std::string problem_key;  ///< equal for cases that differ only in kernel, engine, tile, splits or backend
+  std::string problem_key;  ///< equal for cases that differ only in how they are computed
   Shape shape;
   DType dtype = DType::fp32;
   Mask mask;
@@ -44,6 +44,7 @@ struct Case {
   Tile tile;
   int splits = 0;
   bool probabilities_in_input_type = false;
+  bool skip_hidden_tiles = true;
 };
 
 struct Timing {

@@ -35,13 +35,13 @@ struct Tile {
 
 /// What a caller may ask for, by name. The defaults are plain full attention.
 struct Options {
-  Mask mask;
+  Mask mask = {};
   /// Factor on Q K^T; unset is 1/sqrt(head_dim). 0 and negative numbers are values.
-  std::optional<double> scale;
+  std::optional<double> scale = std::nullopt;
   Kernel kernel = Kernel::automatic;
-  Tile tile;
+  Tile tile = {};
   /// Inner-product engine of the tiled kernels by name; empty chooses. See engine_names().
-  std::string engine;
+  std::string engine = {};
   /// Parts that the keys of one query tile are split into; 0 chooses, 1 never splits.
   int splits = 0;
   /// Bound on the workspace in bytes: naive takes as many heads at once as fit. 0 is the library's default.

@@ -47,6 +47,21 @@ bool same_instance(Exec const& a, Exec const& b) {
 #endif
 }
 
+/// Throws Error where the instance takes no work from the calling host thread: before 4.0 the OpenMP backend
+/// serves the thread that initialised Kokkos alone, and would throw an exception of its own in mid-call.
+template <class Exec>
+void require_launchable(Exec const&) {
+#if KOKKOS_VERSION < 40000
+  if constexpr (is_host<Exec>) {
+    if (Exec::in_parallel()) {
+      throw Error(std::string("exec: ") + Exec::name() +
+                  " of Kokkos 3 takes work from the host thread that initialised Kokkos alone, and outside of "
+                  "parallel regions; call from that thread, or build with Kokkos 4 or newer");
+    }
+  }
+#endif
+}
+
 /// Uninitialised memory for kernels: a View of bytes. Throws OutOfMemory where Kokkos cannot allocate it.
 template <class Exec>
 using Bytes = Kokkos::View<char*, typename Exec::memory_space>;

@@ -14,10 +14,10 @@ void reference_row(ReferenceProblem const& problem, std::int64_t b, std::int64_t
   double const* query = problem.q + ((b * s.heads + h) * s.seq_q + i) * s.head_dim;
   double const* keys = problem.k + (b * s.kv_heads + g) * s.seq_k * s.head_dim;
 
-  std::int64_t const diagonal = i + s.seq_k - s.seq_q;
   auto const visible = [&](std::int64_t j) {
-    bool const left_ok = problem.mask.left < 0 || j >= diagonal - problem.mask.left;
-    bool const right_ok = problem.mask.right < 0 || j <= diagonal + problem.mask.right;
+    std::int64_t const from_diagonal = j - (i + s.seq_k - s.seq_q);
+    bool const left_ok = problem.mask.left < 0 || from_diagonal >= -problem.mask.left;
+    bool const right_ok = problem.mask.right < 0 || from_diagonal <= problem.mask.right;
     return left_ok && right_ok;
   };
 

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "measure/blas.hpp"
+#include "measure/kokkos_runner.hpp"
+#include "measure/machine.hpp"
+#include "measure/peaks.hpp"
+
+#include <utility>
+
+namespace flashpad::measure {
+
+/// What only the device's own library knows.
+struct DeviceFacts {
+  std::string name;
+  double memory_free = 0;
+  double last_level_cache = 0;
+};
+
+/// Backend on a Kokkos execution space. Host spaces have no `device_facts`.
+template <class Exec>
+class KokkosBackend final : public Backend {
+ public:
+  explicit KokkosBackend(std::string name, DeviceFacts (*device_facts)() = nullptr)
+      : m_name(std::move(name)), m_device_facts(device_facts) {}
+
+  [[nodiscard]] std::string name() const override { return m_name; }
+
+  [[nodiscard]] BackendInfo info() const override {
+    BackendInfo info;
+    info.name = m_name;
+    if (m_device_facts != nullptr) info.device = m_device_facts().name;
+    info.concurrency = kokkos_ext::concurrency(Exec());
+    for (int level : {0, 1}) info.scratch_bytes[level] = Kokkos::TeamPolicy<Exec>::scratch_size_max(level);
+    info.engines = engine_names<Exec>();
+    return info;
+  }
+
+  [[nodiscard]] std::optional<double> device_memory_free() const override {
+    if (m_device_facts == nullptr) return std::nullopt;
+    return m_device_facts().memory_free;
+  }
+
+  [[nodiscard]] double last_level_cache() const override {
+    return m_device_facts == nullptr ? measure::last_level_cache() : m_device_facts().last_level_cache;
+  }
+
+  [[nodiscard]] model::Peaks peaks(DType dtype) override {
+    Exec const exec;
+    if (m_known.bandwidth == 0) {
+      double const free = device_memory_free().value_or(host_memory_free());
+      m_known.bandwidth = memory_bandwidth(exec, last_level_cache(), free);
+    }
+    bool const fp64 = dtype == DType::fp64;
+    double& flops = fp64 ? m_known.flops_fp64 : m_known.flops_fp32;
+    if (flops == 0) {
+      if constexpr (kokkos_ext::is_host<Exec>) {
+        flops = host_peak_flops(exec, fp64 ? peak_kernel_fp64() : peak_kernel_fp32());
+      } else {
+        flops = fp64 ? device_peak_flops<Exec, double>(exec) : device_peak_flops<Exec, float>(exec);
+      }
+    }
+    return {flops, m_known.bandwidth};
+  }
+
+  [[nodiscard]] KnownPeaks known_peaks() const override { return m_known; }
+
+  std::unique_ptr<Runner> prepare(RunSpec const& spec) override {
+    // A host BLAS has threads of its own; as many as the execution space has makes a fair comparison.
+    if (m_device_facts == nullptr) set_blas_threads(kokkos_ext::concurrency(Exec()));
+    return std::make_unique<KokkosRunner<Exec>>(spec);
+  }
+
+ private:
+  std::string m_name;
+  DeviceFacts (*m_device_facts)();
+  KnownPeaks m_known;
+};
+
+}  // namespace flashpad::measure

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "kokkos_ext/execution.hpp"
+#include "measure/peak_kernels.hpp"
+
+#include <Kokkos_Core.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+
+// What an execution space was seen to do, on all its threads: the roofs. Some hundred milliseconds each.
+
+namespace flashpad::measure {
+
+/// Best rate of a few runs of body(), which does `amount` of something a run.
+template <class Exec, class Body>
+double best_rate(Exec const& exec, double amount, Body const& body) {
+  constexpr int runs_min = 3;
+  constexpr double seconds_max = 0.1;
+  double best = 0;
+  double total = 0;
+  body();  // threads awake, pages there
+  for (int run = 0; run < runs_min || total < seconds_max; ++run) {
+    exec.fence();
+    auto const start = std::chrono::steady_clock::now();
+    body();
+    exec.fence();
+    double const seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    best = std::max(best, amount / seconds);
+    total += seconds;
+  }
+  return best;
+}
+
+/// Host: the processor's own vector unit, on every thread of the execution space.
+template <class Exec>
+double host_peak_flops(Exec const& exec, PeakKernel const& kernel) {
+  constexpr long iterations = 1 << 18;
+  int const threads = kokkos_ext::concurrency(exec);
+  Kokkos::View<double*, Kokkos::HostSpace> results("flashpad::measure::peak_results", static_cast<std::size_t>(threads));
+  auto const run = kernel.run;
+  using Policy = Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Static>, Kokkos::IndexType<int>>;
+  return best_rate(exec, threads * static_cast<double>(iterations) * kernel.flops_per_iteration, [&] {
+    Kokkos::parallel_for("flashpad::measure::peak_flops", Policy(exec, 0, threads, Kokkos::ChunkSize(1)),
+                         [=](int thread) { results(static_cast<std::size_t>(thread)) = run(iterations); });
+  });
+}
+
+/// Device: independent multiply-adds in every thread's registers.
+template <class Exec, class Scalar>
+double device_peak_flops(Exec const& exec) {
+  constexpr int chains = 8;
+  constexpr int iterations = 1 << 14;
+  int const threads = 4 * kokkos_ext::concurrency(exec);
+  Kokkos::View<Scalar*, typename Exec::memory_space> results("flashpad::measure::peak_results",
+                                                             static_cast<std::size_t>(threads));
+  return best_rate(exec, 2.0 * chains * iterations * threads, [&] {
+    Kokkos::parallel_for(
+        "flashpad::measure::peak_flops", Kokkos::RangePolicy<Exec>(exec, 0, threads), KOKKOS_LAMBDA(int thread) {
+          Scalar acc[chains];
+          for (int c = 0; c < chains; ++c) acc[c] = static_cast<Scalar>(c + thread);
+          for (int i = 0; i < iterations; ++i) {
+            for (int c = 0; c < chains; ++c) acc[c] = acc[c] * Scalar(0.5) + Scalar(0.25);
+          }
+          for (int c = 1; c < chains; ++c) acc[0] += acc[c];
+          results(thread) = acc[0];
+        });
+  });
+}
+
+/// Bytes a second from memory: the better of reading one array and of copying it to another (read and written
+/// bytes counted), each several times the last-level cache.
+template <class Exec>
+double memory_bandwidth(Exec const& exec, double cache_bytes, double free_bytes) {
+  using Word = std::uint64_t;
+  using Array = Kokkos::View<Word*, typename Exec::memory_space>;
+  using Policy = Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Static>, Kokkos::IndexType<std::int64_t>>;
+  // Host threads walk long runs that their compiler vectorises; neighbouring GPU threads take neighbouring words.
+  constexpr std::int64_t run = kokkos_ext::is_host<Exec> ? 4096 : 1;
+  double const bytes = std::min(std::max(4 * cache_bytes, 64.0 * 1024 * 1024), free_bytes / 4);
+  std::int64_t const runs = std::max<std::int64_t>(1, static_cast<std::int64_t>(bytes) / run / 8);
+  Array from("flashpad::measure::bandwidth_from", static_cast<std::size_t>(runs * run));
+  Array to("flashpad::measure::bandwidth_to", static_cast<std::size_t>(runs * run));
+  double const size = static_cast<double>(runs * run) * sizeof(Word);
+
+  double const copy = best_rate(exec, 2 * size, [&] {
+    Kokkos::parallel_for(
+        "flashpad::measure::copy", Policy(exec, 0, runs), KOKKOS_LAMBDA(std::int64_t r) {
+          Word const* source = from.data() + r * run;
+          Word* target = to.data() + r * run;
+          for (std::int64_t i = 0; i < run; ++i) target[i] = source[i] + 1;
+        });
+  });
+  Word kept = 0;
+  double const read = best_rate(exec, size, [&] {
+    Word sum = 0;
+    Kokkos::parallel_reduce(
+        "flashpad::measure::read", Policy(exec, 0, runs),
+        KOKKOS_LAMBDA(std::int64_t r, Word & total) {
+          Word const* source = from.data() + r * run;
+          Word part = 0;
+          for (std::int64_t i = 0; i < run; ++i) part += source[i];
+          total += part;
+        },
+        sum);
+    kept += sum;
+  });
+  return kept == 0 ? std::max(copy, read) : 0;  // all words of `from` are 0; using the sum keeps the loop
+}
+
+}  // namespace flashpad::measure

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "measure/session.hpp"
+
+#include <flashpad/error.hpp>
+
+#include "kokkos_ext/tools.hpp"
+#include "measure/elements.hpp"
+#include "measure/interrupt.hpp"
+#include "measure/machine.hpp"
+#include "measure/statistics.hpp"
+#include "model/memory.hpp"
+#include "report/symptoms.hpp"
+#include "report/table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+#include <utility>
+
+namespace flashpad::measure {
+
+namespace {
+
+// Not all that is free is ours to take: libraries, stacks and other programs go on allocating.
+constexpr double share_of_free = 0.95;
+
+// What naive's scores may take while more is free: as many heads at once as fit. One head may take more.
+constexpr double workspace_wanted = 256.0 * 1024 * 1024;
+
+Options options_of(Case const& one, double workspace_limit) {
+  Options options;
+  options.mask = one.mask;
+  options.scale = one.scale;
+  options.kernel = one.kernel;
+  options.tile = one.tile;
+  options.engine = one.engine;
+  options.splits = one.splits;
+  options.workspace_limit = workspace_limit;
+  options.probabilities_in_input_type = one.probabilities_in_input_type;
+  options.skip_hidden_tiles = one.skip_hidden_tiles;
+  return options;
+}
+
+Row start_row(Case const& one, std::string const& backend) {
+  Row row;
+  row.case_name = one.name;
+  row.kernel = name(one.kernel);
+  row.backend = backend;
+  row.dtype = name(one.dtype);
+  row.shape = one.shape;
+  row.mask = to_string(one.mask);
+  row.layout = name(one.layout);
+  return row;
+}
+
+void add_reason(Row& row, std::string const& text) {
+  if (text.empty()) return;
+  if (!row.reason.empty()) row.reason += "; ";
+  row.reason += text;
+}
+
+void out_of_memory(Row& row, double needed, std::string const& why) {
+  row.status = Status::oom;
+  row.bytes_needed = needed;
+  add_reason(row, fmt::format("needs {}, {}", report::format_bytes(needed), why));
+}
+
+void describe(Case const& one, Choice const& choice, Row& row) {
+  row.kernel = name(choice.kernel);
+  if (!choice.engine.empty()) row.engine = choice.engine;
+  if (choice.tile.q > 0) row.tile = fmt::format("{}x{}", choice.tile.q, choice.tile.k);
+  if (choice.kernel != Kernel::naive) row.splits = choice.splits;
+  row.workspace_bytes = choice.workspace_bytes;
+  row.bytes_model = model::bytes_model(choice.kernel, work_of(one));
+  row.byte_ratio = model::byte_ratio(choice.kernel, work_of(one));
+  add_reason(row, choice.why);
+}
+
+}  // namespace
+
+Session::Session(Settings settings, std::function<Backend&(std::string const&)> find_backend)
+    : m_settings(std::move(settings)), m_find_backend(std::move(find_backend)) {}
+
+Row Session::measure(Case const& one) {
+  m_outputs.reset();
+  Row row;
+  std::unique_ptr<Prepared> const prepared = prepare(one, row);
+  if (!prepared) return row;
+  time(one, *prepared, row);
+  if (row.status == Status::ok) m_outputs = std::move(prepared->outputs);
+  return row;
+}
+
+std::unique_ptr<Prepared> Session::prepare(Case const& one, Row& row) {
+  Backend& place = m_find_backend(one.backend);
+  row = start_row(one, place.name());
+  row.cache = name(m_settings.timing.cache);
+  if (m_problem && m_problem->key != one.problem_key) m_problem.reset();
+  try {
+    return prepare_on(one, place, row);
+  } catch (std::exception const& error) {  // of the library, of Kokkos or of a file: this row's, not the sweep's
+    row.status = Status::failed;
+    std::string const text = error.what();
+    add_reason(row, text.substr(0, text.find('\n')));
+    return nullptr;
+  }
+}
+
+std::unique_ptr<Prepared> Session::prepare_on(Case const& one, Backend& place, Row& row) {
+  std::unique_ptr<Prepared> prepared = set_up(one, place, row);
+  if (!prepared) return nullptr;
+  Runner& runner = *prepared->runner;
+  describe(one, runner.choice(), row);
+
+  if (!m_problem) m_problem.emplace(Problem{one.problem_key, make_inputs(one), std::nullopt});
+  Inputs const& inputs = m_problem->inputs;
+  add_reason(row, inputs.converted);
+  runner.load(pack(inputs.q, extents_of_q(one.shape), one.dtype, one.layout),
+              pack(inputs.k, extents_of_k(one.shape), one.dtype, one.layout),
+              pack(inputs.v, extents_of_v(one.shape), one.dtype, one.layout));
+  runner.fill_outputs_with_nan();
+  auto const start = std::chrono::steady_clock::now();
+  runner.call(0, true);
+  runner.fence();
+  std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - start;
+  row.first_call_s = runner.plan_seconds() + seconds.count();
+  prepared->outputs = runner.fetch();
+
+  row.status = Status::ok;
+  if (m_settings.verify && !verify_first_call(one, *prepared, row)) return nullptr;
+  row.launches = kokkos_ext::count_launches([&] {
+    runner.call(0, false);
+    runner.fence();
+  });
+  return prepared;
+}
+
+std::unique_ptr<Prepared> Session::set_up(Case const& one, Backend& place, Row& row) {
+  model::Footprint need = model::footprint(one.kernel, work_of(one));
+  model::Memory memory;
+  memory.device = place.device_memory_free();
+  if (memory.device) *memory.device *= share_of_free;
+  memory.host = share_of_free * host_memory_free();
+  if (m_problem) memory.host += 8 * need.inputs / size_of(one.dtype);  // held already, and counted as needed
+  std::string where = memory.device ? "free on the device" : "free";
+  if (m_settings.memory_limit) {
+    (memory.device ? *memory.device : memory.host) = *m_settings.memory_limit;
+    where = "allowed by memory_limit";
+  }
+  double const room = memory.device.value_or(memory.host);
+
+  std::int64_t const wanted = m_settings.timing.cache == Cache::cold
+                                  ? model::copies_past_cache(need.inputs, place.last_level_cache())
+                                  : 1;
+  model::Fit const fit = model::fit(need, memory, wanted);
+  if (!fit.fits) {
+    out_of_memory(row, fit.needed, fmt::format("and {} are {}", report::format_bytes(room), where));
+    return nullptr;
+  }
+  auto prepared = std::make_unique<Prepared>();
+  prepared->backend = &place;
+  prepared->copies = fit.copies;
+  auto const prepare = [&](double workspace) {
+    prepared->runner =
+        place.prepare({one.shape, one.dtype, one.layout, options_of(one, workspace), prepared->copies});
+  };
+  try {
+    try {
+      prepare(std::min(fit.workspace, workspace_wanted));
+    } catch (OutOfMemory const& error) {  // gives way to what the kernel cannot do without
+      double const most = fit.workspace + static_cast<double>(fit.copies - 1) * need.inputs;
+      if (error.bytes_needed() > most) throw;
+      if (error.bytes_needed() > fit.workspace) prepared->copies = 1;
+      prepare(error.bytes_needed());
+    }
+  } catch (OutOfMemory const& error) {
+    double const needed = fit.needed - need.workspace_min + error.bytes_needed();
+    out_of_memory(row, needed, fmt::format("and {} are {}: {}", report::format_bytes(room), where, error.what()));
+    return nullptr;
+  } catch (std::bad_alloc const&) {  // something else took what was free a moment ago
+    out_of_memory(row, fit.needed, "which were free and could not be allocated");
+    return nullptr;
+  }
+  if (m_settings.timing.cache == Cache::cold && prepared->copies < wanted) {
+    row.cache = name(Cache::warm);
+    add_reason(row, fmt::format("cache: warm, because memory holds {} of the {} copies of the inputs that pass the "
+                                "last-level cache",
+                                prepared->copies, wanted));
+  }
+  return prepared;
+}
+
+bool Session::verify_first_call(Case const& one, Prepared const& prepared, Row& row) {
+  if (!m_problem->expected) {
+    m_problem->expected = make_expected(one, m_problem->inputs, rows_to_verify(one.shape, m_settings.verify_budget));
+  }
+  Verdict const verdict =
+      verify(one, m_problem->inputs, *m_problem->expected, prepared.outputs, prepared.runner->choice().tile);
+  row.max_abs_err = verdict.max_abs_err;
+  row.rel_err = verdict.rel_err;
+  row.tolerance = verdict.tolerance;
+  row.lse_max_err = verdict.lse_max_err;
+  row.worst = verdict.worst;
+  row.verified_rows = static_cast<std::int64_t>(m_problem->expected->rows.size());
+  row.verified = !verdict.symptom;
+  if (*row.verified) return true;
+  row.status = Status::failed;
+  add_reason(row, verdict.reason);
+  return false;
+}
+
+void Session::time(Case const& one, Prepared& prepared, Row& row) {
+  Runner& runner = *prepared.runner;
+  runner.fill_outputs_with_nan();
+  std::int64_t turn = 0;
+  for (int i = 0; i < m_settings.timing.warmup; ++i) {
+    stop_if_interrupted();
+    runner.call(turn++ % prepared.copies, false);
+    runner.fence();
+  }
+  std::vector<double> seconds;
+  for (int i = 0; i < m_settings.timing.repetitions; ++i) {
+    stop_if_interrupted();
+    seconds.push_back(runner.timed_call(turn++ % prepared.copies));
+  }
+
+  // What was timed is what was verified: the same inputs give the same bits, whichever copy they come from.
+  Outputs const timed = runner.fetch();
+  bool const same = row.kernel == name(Kernel::stats) ? timed.lse == prepared.outputs.lse
+                                                      : timed.o == prepared.outputs.o;
+  if (m_settings.verify && !same) {
+    row.status = Status::failed;
+    row.verified = false;
+    add_reason(row, fmt::format("a timed call gave other bits than the verified one; likely cause: {}",
+                                report::likely_cause(report::Symptom::not_reproducible)));
+    return;
+  }
+
+  Summary const summary = summarise(seconds);
+  row.median_s = summary.median;
+  row.min_s = summary.min;
+  row.spread = summary.spread;
+  row.repetitions = m_settings.timing.repetitions;
+  rate(one, runner.choice(), *prepared.backend, row);
+}
+
+}  // namespace flashpad::measure

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "measure/verify.hpp"
+
+#include "measure/elements.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace flashpad::measure {
+
+namespace {
+
+// Two NaN are equal, as are two infinities of one sign. A NaN on one side only is an infinite error.
+double difference(double got, double want) {
+  if (got == want || (std::isnan(got) && std::isnan(want))) return 0;
+  double const error = std::fabs(got - want);
+  return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+}
+
+std::string index_of(QueryRow const& row) { return fmt::format("{},{},{}", row.b, row.h, row.i); }
+
+// The first NaN of O anywhere, as an index.
+std::optional<std::string> find_nan(Case const& one, Outputs const& outputs) {
+  Extents const e = extents_of_o(one.shape);
+  std::vector<double> const o = unpack(outputs.o, e, one.dtype, one.layout);
+  auto const found = std::find_if(o.begin(), o.end(), [](double x) { return std::isnan(x); });
+  if (found == o.end()) return std::nullopt;
+  std::int64_t const at = found - o.begin();
+  return fmt::format("{},{},{},{}", at / (e.heads * e.rows * e.columns), at / (e.rows * e.columns) % e.heads,
+                     at / e.columns % e.rows, at % e.columns);
+}
+
+struct Tally {
+  double worst_error = 0;
+  double error_squares = 0;
+  double want_squares = 0;
+  std::string worst;
+  bool nan = false;
+  bool all_wrong_in_tail = true;
+};
+
+void add(Tally& tally, double got, double want, std::string const& where) {
+  double const error = difference(got, want);
+  if (error > tally.worst_error || tally.worst.empty()) {
+    tally.worst_error = std::max(tally.worst_error, error);
+    tally.worst = where;
+  }
+  if (std::isnan(got) && !std::isnan(want)) tally.nan = true;
+  if (std::isfinite(want)) {
+    tally.error_squares += error * error;
+    tally.want_squares += want * want;
+  }
+}
+
+double relative(Tally const& tally) {
+  if (tally.error_squares == 0) return 0;
+  return std::sqrt(tally.error_squares / tally.want_squares);  // infinite where all is 0 but should not be
+}
+
+Tally compare_o(Case const& one, Expected const& expected, Outputs const& outputs, double bound, Tile const& tile) {
+  std::int64_t const dv = one.shape.value_dim;
+  auto const stride = strides(extents_of_o(one.shape), one.layout);
+  bool const has_tail = tile.q > 0 && one.shape.seq_q % tile.q != 0 && one.shape.seq_q > tile.q;
+  std::int64_t const tail_begin = has_tail ? one.shape.seq_q / tile.q * tile.q : one.shape.seq_q;
+  Tally tally;
+  for (std::size_t r = 0; r < expected.rows.size(); ++r) {
+    QueryRow const& row = expected.rows[r];
+    std::int64_t const at = row.b * stride[0] + row.h * stride[1] + row.i * stride[2];
+    for (std::int64_t c = 0; c < dv; ++c) {
+      double const got = load(outputs.o.data(), one.dtype, at + c);
+      double const want = expected.o[r * static_cast<std::size_t>(dv) + static_cast<std::size_t>(c)];
+      bool const wrong = difference(got, want) > bound;
+      if (wrong && row.i < tail_begin) tally.all_wrong_in_tail = false;
+      bool const worse = tally.worst.empty() || difference(got, want) > tally.worst_error;
+      add(tally, got, want, worse ? fmt::format("{},{}", index_of(row), c) : std::string());
+    }
+  }
+  return tally;
+}
+
+Tally compare_lse(Case const& one, Expected const& expected, Outputs const& outputs) {
+  Tally tally;
+  for (std::size_t r = 0; r < expected.rows.size(); ++r) {
+    QueryRow const& row = expected.rows[r];
+    std::int64_t const at = (row.b * one.shape.heads + row.h) * one.shape.seq_q + row.i;
+    double const want = expected.lse[r];
+    double const unit = std::isfinite(want) ? std::max(1.0, std::fabs(want)) : 1.0;
+    double const got = outputs.lse[static_cast<std::size_t>(at)];
+    add(tally, got / unit, want / unit, index_of(row));
+  }
+  return tally;
+}
+
+void fail(Verdict& verdict, report::Symptom symptom, std::string const& what) {
+  verdict.symptom = symptom;
+  verdict.reason = fmt::format("{}; likely cause: {}", what, report::likely_cause(symptom));
+}
+
+}  // namespace
+
+double tolerance(DType dtype, Expected const& expected) {
+  double const size = std::max(1.0, expected.value_max);
+  if (dtype == DType::fp64) return 1e-12 * size;
+  if (dtype == DType::fp32) return 2e-5 * size;
+  bool const fp16 = dtype == DType::fp16;
+  int const digits = fp16 ? 10 : 7;  // of the significand, after its first
+  double const unit =
+      expected.output_max > 0 ? std::ldexp(1.0, std::ilogb(expected.output_max) - digits) : 0.0;
+  return std::min(2 * expected.rounding_error + unit, (fp16 ? 2e-2 : 5e-2) * size);
+}
+
+double lse_tolerance(DType dtype) {
+  if (dtype == DType::fp64) return 1e-12;
+  return dtype == DType::fp32 ? 1e-5 : 1e-3;
+}
+
+Verdict verify(Case const& one, Inputs const& inputs, Expected const& expected, Outputs const& outputs,
+               Tile const& tile) {
+  Verdict verdict;
+  Tally const lse = compare_lse(one, expected, outputs);
+  verdict.lse_max_err = lse.worst_error;
+  if (!lse.worst.empty()) verdict.worst = lse.worst;
+
+  if (one.kernel != Kernel::stats) {
+    double const bound = tolerance(one.dtype, expected);
+    Tally const o = compare_o(one, expected, outputs, bound, tile);
+    verdict.tolerance = bound;
+    verdict.max_abs_err = o.worst_error;
+    verdict.rel_err = relative(o);
+    if (!o.worst.empty()) verdict.worst = o.worst;
+    if (o.worst_error > bound) {
+      auto const symptom = o.nan                 ? report::Symptom::nan
+                           : o.all_wrong_in_tail ? report::Symptom::wrong_at_tail
+                                                 : report::Symptom::finite_but_wrong;
+      fail(verdict, symptom,
+           o.nan ? fmt::format("O is NaN at {} where the reference is not", o.worst)
+                 : fmt::format("O is off by {:.2e} at {} (bound {:.2e})", o.worst_error, o.worst, bound));
+      return verdict;
+    }
+    if (inputs.finite) {
+      if (auto const nan = find_nan(one, outputs)) {
+        verdict.worst = *nan;
+        fail(verdict, report::Symptom::nan, fmt::format("O is NaN at {} although all inputs are finite", *nan));
+        return verdict;
+      }
+    }
+  }
+  if (lse.worst_error > lse_tolerance(one.dtype)) {
+    verdict.worst = lse.worst;
+    fail(verdict, lse.nan ? report::Symptom::nan : report::Symptom::lse_wrong,
+         fmt::format("LSE is off by {:.2e} at {}, relative to max(1, |lse|) (bound {:.0e})", lse.worst_error,
+                     lse.worst, lse_tolerance(one.dtype)));
+  }
+  return verdict;
+}
+
+}  // namespace flashpad::measure

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "model/counts.hpp"
+
+#include <flashpad/error.hpp>
+
+#include "problem/walk.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace flashpad::model {
+
+namespace {
+
+struct Sizes {
+  double batch, heads, kv_heads, seq_q, seq_k, head_dim, value_dim, element, score;
+};
+
+Sizes sizes(Work const& work) {
+  Shape const& s = work.shape;
+  auto const real = [](std::int64_t value) { return static_cast<double>(value); };
+  return {real(s.batch),    real(s.heads),     real(s.kv_heads), real(s.seq_q), real(s.seq_k),
+          real(s.head_dim), real(s.value_dim), static_cast<double>(size_of(work.dtype)), score_bytes(work.dtype)};
+}
+
+void require_concrete(Kernel kernel) {
+  if (kernel == Kernel::automatic) {
+    throw Error("kernel: auto has no operation or byte count; allowed: the kernel that it chose");
+  }
+}
+
+// Keys that a query tile reads, summed over the query tiles of one head.
+double keys_visited(Work const& work, Tile tile) {
+  Shape const& s = work.shape;
+  auto const variant = BandVariant::make(s.seq_q, s.seq_k, work.mask);
+  double keys = 0;
+  for (std::int64_t row = 0; row < s.seq_q; row += tile.q) {
+    std::int64_t const row_end = std::min<std::int64_t>(row + tile.q, s.seq_q);
+    TileWalk const walk = make_walk(variant, row, row_end, tile.k, work.skip_hidden_tiles);
+    keys += static_cast<double>(walk.last_key - walk.first_key);
+  }
+  return keys;
+}
+
+}  // namespace
+
+double score_bytes(DType dtype) { return dtype == DType::fp64 ? 8 : 4; }
+
+double probability_bytes(Work const& work) {
+  return work.probabilities_in_input_type ? size_of(work.dtype) : score_bytes(work.dtype);
+}
+
+double flops(Kernel kernel, Work const& work) {
+  require_concrete(kernel);
+  Sizes const n = sizes(work);
+  double const per_pair = 2 * (kernel == Kernel::stats ? n.head_dim : n.head_dim + n.value_dim);
+  return per_pair * visible_pairs(work.shape, work.mask) * n.batch * n.heads;
+}
+
+double io_bytes(Kernel kernel, Work const& work) {
+  require_concrete(kernel);
+  Sizes const n = sizes(work);
+  double const row_numbers = n.score * n.batch * n.heads * n.seq_q;  // one number of every query row
+  if (kernel == Kernel::stats) {
+    return n.element * n.batch * n.head_dim * (n.heads * n.seq_q + n.kv_heads * n.seq_k) + 2 * row_numbers;
+  }
+  double const tensors =
+      n.element * n.batch * (n.head_dim + n.value_dim) * (n.heads * n.seq_q + n.kv_heads * n.seq_k);
+  return tensors + (work.writes_lse ? row_numbers : 0);
+}
+
+double bytes_model(Kernel kernel, Work const& work) {
+  double const io = io_bytes(kernel, work);
+  if (kernel != Kernel::naive) return io;
+  Sizes const n = sizes(work);
+  double const pair_bytes = 2 * n.score + 2 * probability_bytes(work);
+  return io + n.batch * n.heads * n.seq_q * n.seq_k * pair_bytes;
+}
+
+std::optional<double> bytes_tiles(Kernel kernel, Work const& work, Tile tile) {
+  require_concrete(kernel);
+  if (kernel == Kernel::naive || tile.q <= 0 || tile.k <= 0) return std::nullopt;
+  Sizes const n = sizes(work);
+  double const width = kernel == Kernel::stats ? n.head_dim : n.head_dim + n.value_dim;
+  double const once = io_bytes(kernel, work) - n.element * n.batch * n.kv_heads * n.seq_k * width;
+  return once + n.element * n.batch * n.heads * width * keys_visited(work, tile);
+}
+
+std::optional<double> byte_ratio(Kernel kernel, Work const& work) {
+  require_concrete(kernel);
+  double const own = bytes_model(kernel, work);
+  if (kernel == Kernel::stats || own <= 0) return std::nullopt;
+  return bytes_model(Kernel::naive, work) / own;
+}
+
+double naive_workspace_min(Work const& work) {
+  Sizes const n = sizes(work);
+  bool const own_buffer = work.probabilities_in_input_type && size_of(work.dtype) == 2;
+  return n.seq_q * n.seq_k * (n.score + (own_buffer ? size_of(work.dtype) : 0));
+}
+
+}  // namespace flashpad::model

@@ -1,0 +1,15 @@
+# Fails where a file that a consumer's build reads names a folder of the build: such a package breaks once
+# that folder is gone. FlashpadConfig.cmake alone may: it hints at the Kokkos that was used.
+file(GLOB_RECURSE files ${PREFIX}/*.hpp ${PREFIX}/*Targets*.cmake)
+if(NOT files)
+  message(FATAL_ERROR "no header and no target file is installed in ${PREFIX}")
+endif()
+foreach(file IN LISTS files)
+  file(READ ${file} text)
+  foreach(path IN LISTS FORBIDDEN)
+    string(FIND "${text}" "${path}" position)
+    if(NOT position EQUAL -1)
+      message(SEND_ERROR "${file} names ${path}")
+    endif()
+  endforeach()
+endforeach()

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "process.hpp"
+
+#include <gmock/gmock.h>
+
+#include <regex>
+
+namespace flashpad::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class CommandLine : public Cli {
+ protected:
+  CommandLine() {
+    write("small.yaml", "name: small\nproblem: {batch: 1, heads: 1, seq: 32, head_dim: 16}\nkernels: fused\n"
+                        "backend: auto\ntiming: {warmup: 0, repetitions: 1, cache: warm}\n");
+  }
+};
+
+TEST_F(CommandLine, HelpAndVersionSucceed) {
+  EXPECT_EQ(flashpad({"--help"}).code, 0);
+  Finished const version = flashpad({"--version"});
+  EXPECT_EQ(version.code, 0);
+  EXPECT_THAT(version.out, HasSubstr("Flashpad "));
+  EXPECT_THAT(version.out, HasSubstr("Kokkos "));
+  for (char const* command : {"run", "bench", "info", "check"}) {
+    Finished const help = flashpad({command, "--help"});
+    EXPECT_EQ(help.code, 0) << command;
+    EXPECT_THAT(help.out, HasSubstr("--help")) << command;
+  }
+}
+
+TEST_F(CommandLine, MistakesAreOneLineAndExitTwo) {
+  std::vector<std::vector<std::string>> const mistakes = {
+      {}, {"walk"}, {"run"}, {"run", "small.yaml", "--jason", "x"}, {"run", "small.yaml", "extra"},
+      {"run", "small.yaml", "--benchmark_filter=x"}, {"run", "small.yaml", "--set", "nonsense"},
+      {"run", "small.yaml", "--set", "problem.sequence=3"}, {"tune", "small.yaml"}};
+  for (auto const& arguments : mistakes) {
+    Finished const finished = flashpad(arguments);
+    EXPECT_EQ(finished.code, 2) << ::testing::PrintToString(arguments);
+    expect_one_error_line(finished);
+    EXPECT_THAT(finished.out, IsEmpty());
+  }
+  EXPECT_THAT(left_behind(), IsEmpty());
+}
+
+TEST_F(CommandLine, CheckListsCases) {
+  Finished const finished = flashpad({"check", "small.yaml", "--set", "problem.dtype=[fp32, bf16]"});
+  EXPECT_EQ(finished.code, 0) << finished.err;
+  EXPECT_THAT(finished.out, HasSubstr("valid, 2 cases"));
+  EXPECT_THAT(finished.out, HasSubstr("bf16"));
+  write("bad.yaml", "name: x\nproblem: {batch: -1}\n");
+  Finished const bad = flashpad({"check", "bad.yaml"});
+  EXPECT_EQ(bad.code, 2);
+  expect_one_error_line(bad);
+}
+
+TEST_F(CommandLine, InfoTellsOfEveryBackend) {
+  Finished const text = flashpad({"info"});
+  EXPECT_EQ(text.code, 0) << text.err;
+  Finished const finished = flashpad({"info", "--json"});
+  ASSERT_EQ(finished.code, 0);
+  nlohmann::json const info = nlohmann::json::parse(finished.out);
+  ASSERT_FALSE(info["backends"].empty());
+  for (auto const& backend : info["backends"]) {
+    EXPECT_THAT(text.out, HasSubstr("\n" + backend["name"].get<std::string>()));
+    EXPECT_GE(backend["concurrency"], 1);
+    EXPECT_GT(backend["peak_flops_fp32"], backend["peak_flops_fp64"]);
+    EXPECT_GT(backend["peak_flops_fp64"], 1e8);
+    EXPECT_GT(backend["peak_bytes_per_s"], 1e8);
+    EXPECT_GT(backend["scratch_bytes"][0], 1000);
+    EXPECT_FALSE(backend["engines"].empty());
+  }
+}
+
+TEST_F(CommandLine, AMistypedKokkosFlagIsRefusedWithTheKnownOnes) {
+  for (std::string const flag : {"--kokkos-treads=2", "--kokkos-", "--kokkos"}) {
+    for (std::string const command : {"run", "check", "bench"}) {
+      Finished const finished = flashpad({command, "small.yaml", flag});
+      EXPECT_EQ(finished.code, 2) << flag;
+      expect_one_error_line(finished);
+      EXPECT_THAT(finished.err, HasSubstr("--kokkos-disable-warnings"));
+    }
+  }
+}
+
+TEST_F(CommandLine, KokkosFlagsArePassedOn) {
+  // Kokkos 4 renamed the flag; the message about a mistyped one names the flag of this Kokkos.
+  std::string const known = flashpad({"info", "--kokkos-x"}).err;
+  std::smatch match;
+  ASSERT_TRUE(std::regex_search(known, match, std::regex("--kokkos-(num-)?threads"))) << known;
+  std::string const flag = match.str();
+  for (std::string const value : {"=abc", "=", "=-1", "=1.5"}) {
+    Finished const finished = flashpad({"info", flag + value});
+    EXPECT_EQ(finished.code, 2) << value;
+    expect_one_error_line(finished);
+  }
+  Finished const finished = flashpad({"run", "small.yaml", "--json", "r.json", "--kokkos-disable-warnings", flag + "=1"});
+  ASSERT_EQ(finished.code, 0) << finished.err;
+  EXPECT_EQ(json("r.json")["context"]["backends"][0]["concurrency"], 1);
+}
+
+TEST_F(CommandLine, EachBackendRuns) {
+  nlohmann::json const info = nlohmann::json::parse(flashpad({"info", "--json"}).out);
+  for (std::string const name : info["kokkos_backends"]) {
+    Finished const finished = flashpad({"run", "small.yaml", "--json", "r.json", "--set", "backend=" + name});
+    EXPECT_EQ(finished.code, 0) << name << finished.err << finished.out;
+    EXPECT_EQ(json("r.json")["rows"][0]["backend"], name);
+  }
+  ASSERT_EQ(flashpad({"run", "small.yaml", "--json", "r.json"}).code, 0);
+  EXPECT_EQ(json("r.json")["rows"][0]["backend"], info["kokkos_backends"][0]) << "auto takes the best";
+}
+
+}  // namespace
+}  // namespace flashpad::cli

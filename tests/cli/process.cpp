@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "process.hpp"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+namespace flashpad::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string whole(fs::path const& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+[[noreturn]] void become_driver(fs::path const& folder, std::vector<std::string> const& arguments) {
+  std::vector<char*> argv = {const_cast<char*>(FLASHPAD_CLI)};
+  for (std::string const& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  int const out = open((folder / ".out").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  int const err = open((folder / ".err").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (out < 0 || err < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 || chdir(folder.c_str()) != 0) _exit(126);
+  execv(FLASHPAD_CLI, argv.data());
+  _exit(127);
+}
+
+}  // namespace
+
+Cli::Cli() {
+  std::string name = (fs::temp_directory_path() / "flashpad-cli-XXXXXX").string();
+  m_folder = mkdtemp(name.data());
+}
+
+Cli::~Cli() { fs::remove_all(m_folder); }
+
+void Cli::write(std::string const& file, std::string const& text) const {
+  m_own.push_back(file);
+  std::ofstream(m_folder / file, std::ios::binary) << text;
+}
+
+pid_t Cli::start(std::vector<std::string> const& arguments) const {
+  pid_t const process = fork();
+  if (process == 0) become_driver(m_folder, arguments);
+  return process;
+}
+
+Finished Cli::wait_for(pid_t process) const {
+  int status = 0;
+  Finished finished;
+  if (waitpid(process, &status, 0) == process) {
+    finished.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  finished.out = whole(m_folder / ".out");
+  finished.err = whole(m_folder / ".err");
+  return finished;
+}
+
+Finished Cli::flashpad(std::vector<std::string> const& arguments) const { return wait_for(start(arguments)); }
+
+bool Cli::exists(std::string const& file) const { return fs::exists(m_folder / file); }
+
+std::string Cli::read(std::string const& file) const { return whole(m_folder / file); }
+
+nlohmann::json Cli::json(std::string const& file) const { return nlohmann::json::parse(read(file)); }
+
+std::vector<std::string> Cli::left_behind() const {
+  std::vector<std::string> names;
+  for (auto const& entry : fs::directory_iterator(m_folder)) {
+    std::string const name = entry.path().filename().string();
+    if (name != ".out" && name != ".err" && std::find(m_own.begin(), m_own.end(), name) == m_own.end()) {
+      names.push_back(name);
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void expect_one_error_line(Finished const& finished) {
+  // Kokkos may warn about unbound threads before; the last line is ours.
+  std::string const& text = finished.err;
+  ASSERT_FALSE(text.empty()) << "no error message";
+  EXPECT_EQ(text.back(), '\n');
+  std::size_t const begin = text.rfind('\n', text.size() - 2);
+  std::string const last = text.substr(begin == std::string::npos ? 0 : begin + 1);
+  EXPECT_EQ(last.rfind("flashpad: error: ", 0), 0u) << text;
+  EXPECT_EQ(text.find("flashpad: error: "), text.size() - last.size()) << "more than one error:\n" << text;
+}
+
+}  // namespace flashpad::cli

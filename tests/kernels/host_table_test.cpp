@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <flashpad/error.hpp>
+
+#include "kernels/engines/host_engines.hpp"
+#include "kokkos_ext/half.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <memory>
+#include <random>
+#include <vector>
+
+namespace flashpad::engines {
+namespace {
+
+template <class T>
+class Aligned {
+ public:
+  explicit Aligned(std::size_t size)
+      : m_data(static_cast<T*>(std::aligned_alloc(64, (size * sizeof(T) + 63) / 64 * 64)), std::free) {}
+  T* get() { return m_data.get(); }
+  T& operator[](std::size_t i) { return m_data.get()[i]; }
+
+ private:
+  std::unique_ptr<T, void (*)(void*)> m_data;
+};
+
+/// Units in the last place between what came out and the exact value.
+template <class T>
+double ulps(T got, long double want) {
+  if (want == 0) return got == 0 ? 0 : INFINITY;
+  int const exponent = std::ilogb(static_cast<double>(want));
+  return static_cast<double>(std::fabs(static_cast<long double>(got) - want) /
+                             std::ldexp(1.0L, exponent - std::numeric_limits<T>::digits + 1));
+}
+
+class HostTables : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Engines, HostTables, testing::ValuesIn(host_engine_names()), [](auto const& info) {
+  std::string name = info.param;
+  for (char& c : name) c = c == '-' ? '_' : c;
+  return name;
+});
+
+/// Softmax of one column against a score of 0 shows the exponential: p = exp(s - 0).
+template <class T>
+void check_exponential(HostTable<T> const& table) {
+  auto const lanes = static_cast<std::size_t>(table.lanes);
+  T const smallest = std::log(std::numeric_limits<T>::min());
+  Aligned<T> s(2 * lanes), max(lanes), sum(lanes), alpha(lanes);
+  std::mt19937_64 random(7);
+  double worst = 0;
+  for (int round = 0; round < 4000; ++round) {
+    double const reach = round % 2 == 0 ? -1.0 : static_cast<double>(smallest);
+    for (std::size_t r = 0; r < lanes; ++r) {
+      s[r] = 0;
+      s[lanes + r] = static_cast<T>(reach * std::uniform_real_distribution<double>()(random));
+      max[r] = -std::numeric_limits<T>::infinity();
+      sum[r] = 0;
+    }
+    std::vector<T> const x(s.get() + lanes, s.get() + 2 * lanes);
+    table.softmax(s.get(), 2, max.get(), sum.get(), alpha.get());
+    for (std::size_t r = 0; r < lanes; ++r) {
+      ASSERT_EQ(s[r], 1);
+      long double const want = std::exp(static_cast<long double>(x[r]));
+      if (want < static_cast<long double>(std::numeric_limits<T>::min()) * 2) continue;  // about to be flushed to zero
+      worst = std::max(worst, ulps(s[lanes + r], want) / (2 + 1.5 * std::fabs(static_cast<double>(x[r]))));
+    }
+  }
+  EXPECT_LE(worst, 1) << "in units of the bound";
+  EXPECT_GT(worst, 0.01) << "the bound is idle";
+}
+
+TEST_P(HostTables, ExponentialIsAccurate) {
+  // Two units in the last place near 0; further out, x * log2(e) is rounded before its whole part is taken off,
+  // which costs up to 1.5 |x| units more.
+  check_exponential(host_table<float>(GetParam(), DType::fp32));
+  check_exponential(host_table<double>(GetParam(), DType::fp64));
+}
+
+TEST_P(HostTables, ExponentialAtTheEdges) {
+  auto const table = host_table<float>(GetParam(), DType::fp32);
+  auto const lanes = static_cast<std::size_t>(table.lanes);
+  Aligned<float> s(5 * lanes), max(lanes), sum(lanes), alpha(lanes);
+  float const scores[] = {0.0f, -INFINITY, -1e30f, -104.0f, -87.0f};
+  for (std::size_t r = 0; r < lanes; ++r) {
+    for (std::size_t j = 0; j < 5; ++j) s[j * lanes + r] = scores[j];
+    max[r] = -INFINITY;
+    sum[r] = 0;
+  }
+  EXPECT_TRUE(table.softmax(s.get(), 5, max.get(), sum.get(), alpha.get()));
+  for (std::size_t r = 0; r < lanes; ++r) {
+    EXPECT_EQ(s[lanes + r], 0);
+    EXPECT_EQ(s[2 * lanes + r], 0);
+    EXPECT_EQ(s[3 * lanes + r], 0) << "denormals are flushed";
+    EXPECT_NEAR(s[4 * lanes + r], std::exp(-87.0f), 1e-42);
+    EXPECT_EQ(max[r], 0);
+    EXPECT_EQ(alpha[r], 0) << "nothing was accumulated before";
+  }
+  // The same scores again: nothing moves.
+  for (std::size_t r = 0; r < lanes; ++r) s[r] = -3;
+  EXPECT_FALSE(table.softmax(s.get(), 1, max.get(), sum.get(), alpha.get()));
+}
+
+TEST_P(HostTables, ARowThatHasSeenNoKeyStaysEmpty) {
+  auto const table = host_table<float>(GetParam(), DType::fp32);
+  auto const lanes = static_cast<std::size_t>(table.lanes);
+  Aligned<float> s(2 * lanes), max(lanes), sum(lanes), alpha(lanes);
+  for (std::size_t r = 0; r < lanes; ++r) {
+    s[r] = s[lanes + r] = max[r] = -INFINITY;
+    sum[r] = 0;
+  }
+  EXPECT_FALSE(table.softmax(s.get(), 2, max.get(), sum.get(), alpha.get()));
+  for (std::size_t r = 0; r < lanes; ++r) {
+    EXPECT_EQ(s[r], 0);
+    EXPECT_EQ(sum[r], 0);
+    EXPECT_EQ(max[r], -INFINITY);
+    EXPECT_FALSE(std::isnan(alpha[r]));
+  }
+}
+
+TEST_P(HostTables, ProductsAreThoseOfPlainLoops) {
+  auto const table = host_table<float>(GetParam(), DType::fp32);
+  int const lanes = table.lanes;
+  std::mt19937 random(3);
+  std::normal_distribution<float> normal;
+  for (int const n : {1, 2, 7, 8, 9, 16, 33}) {
+    for (int const dim : {16, 24, 64}) {
+      auto const at = [](int i) { return static_cast<std::size_t>(i); };
+      Aligned<float> q(at(dim * lanes)), k(at((n + table.key_unit) * dim)), s(at((n + table.key_unit) * lanes));
+      Aligned<float> acc(at(dim * lanes)), before(at(dim * lanes));
+      for (int i = 0; i < dim * lanes; ++i) q[at(i)] = normal(random);
+      for (int i = 0; i < (n + table.key_unit) * dim; ++i) k[at(i)] = normal(random);
+      for (int i = 0; i < dim * lanes; ++i) before[at(i)] = acc[at(i)] = normal(random);
+      table.scores(q.get(), k.get(), n, dim, 0.5f, s.get());
+      for (int j = 0; j < n; ++j) {
+        for (int r = 0; r < lanes; ++r) {
+          double want = 0;
+          for (int c = 0; c < dim; ++c) want += 0.5 * q[at(c * lanes + r)] * k[at(j * dim + c)];
+          ASSERT_NEAR(s[at(j * lanes + r)], want, 1e-5 * dim);
+        }
+      }
+      table.accumulate(s.get(), k.get(), n, dim, acc.get());
+      for (int c = 0; c < dim; ++c) {
+        for (int r = 0; r < lanes; ++r) {
+          double want = before[at(c * lanes + r)];
+          for (int j = 0; j < n; ++j) want += static_cast<double>(s[at(j * lanes + r)]) * k[at(j * dim + c)];
+          ASSERT_NEAR(acc[at(c * lanes + r)], want, 1e-4 * n);
+        }
+      }
+    }
+  }
+}
+
+TEST_P(HostTables, RowSoftmaxSumsToOneAtAnyLengthAndAddress) {
+  auto const table = host_table<float>(GetParam(), DType::fp32);
+  for (std::size_t const n : {std::size_t{1}, std::size_t{2}, std::size_t{15}, std::size_t{16}, std::size_t{17},
+                              std::size_t{100}}) {
+    for (std::size_t const offset : {std::size_t{0}, std::size_t{1}, std::size_t{3}}) {
+      std::vector<float> s(n + offset + 1, -5.0f);
+      for (std::size_t j = 0; j < n; ++j) s[offset + j] = static_cast<float>(j) * 0.25f;
+      std::vector<float> const x(s);
+      float max = 0, sum = 0;
+      table.softmax_row(s.data() + offset, static_cast<std::int64_t>(n), &max, &sum);
+      double want_sum = 0;
+      for (std::size_t j = 0; j < n; ++j) want_sum += std::exp(static_cast<double>(x[offset + j]) - max);
+      EXPECT_EQ(max, x[offset + n - 1]);
+      EXPECT_NEAR(sum, want_sum, 1e-5 * want_sum);
+      for (std::size_t j = 0; j < n; ++j) {
+        EXPECT_NEAR(s[offset + j], std::exp(static_cast<double>(x[offset + j]) - max) / want_sum, 1e-6);
+      }
+      EXPECT_EQ(s[offset + n], -5.0f) << "past the end";
+      if (offset > 0) {
+        EXPECT_EQ(s[offset - 1], -5.0f) << "before the start";
+      }
+    }
+  }
+  float max = 0, sum = 1;
+  table.softmax_row(nullptr, 0, &max, &sum);
+  EXPECT_EQ(max, -INFINITY);
+  EXPECT_EQ(sum, 0);
+}
+
+TEST(HostEngines, UnknownNamesAreRefusedWithTheKnownOnes) {
+  try {
+    host_table<float>("avx1024", DType::fp32);
+    FAIL() << "accepted";
+  } catch (Error const& error) {
+    std::string const message = error.what();
+    EXPECT_NE(message.find("engine: `avx1024` is not known here; available: portable, "), std::string::npos) << message;
+  }
+}
+
+}  // namespace
+}  // namespace flashpad::engines

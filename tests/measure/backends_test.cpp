@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "measure/backend.hpp"
+#include "measure/blas.hpp"
+#include "measure/session.hpp"
+
+#include <flashpad/error.hpp>
+
+#include <gmock/gmock.h>
+
+namespace flashpad::measure {
+namespace {
+
+class EachBackend : public ::testing::TestWithParam<std::string> {
+ protected:
+  ~EachBackend() override { release_backends(); }
+};
+
+Case one_case(std::string const& place, DType dtype, Kernel kernel) {
+  Case one;
+  one.name = one.problem_key = std::string(name(dtype));
+  one.shape = {.batch = 2, .heads = 4, .kv_heads = 2, .seq_q = 70, .seq_k = 90, .head_dim = 32, .value_dim = 48};
+  one.mask = Mask::causal();
+  one.dtype = dtype;
+  one.layout = Layout::bnhd;
+  one.distribution = Distribution::unbalanced;
+  one.kernel = kernel;
+  one.backend = place;
+  return one;
+}
+
+TEST_P(EachBackend, MeasuresEveryKernelAndType) {
+  Session session(Settings{});
+  for (DType const dtype : {DType::fp64, DType::fp32, DType::fp16, DType::bf16}) {
+    for (Kernel const kernel : {Kernel::naive, Kernel::fused, Kernel::stats, Kernel::automatic}) {
+      Row const row = session.measure(one_case(GetParam(), dtype, kernel));
+      EXPECT_EQ(row.status, Status::ok) << name(dtype) << " " << name(kernel) << ": " << row.reason;
+      EXPECT_EQ(row.verified, true);
+      EXPECT_EQ(row.backend, GetParam());
+      EXPECT_GE(row.launches.value_or(0), 1);
+      EXPECT_GT(row.median_s.value_or(0), 0);
+      EXPECT_EQ(row.tile.has_value(), kernel != Kernel::naive);
+      EXPECT_NE(row.kernel, "auto") << "auto is reported as what it chose";
+    }
+  }
+}
+
+TEST_P(EachBackend, HasPeaks) {
+  Backend& place = backend(GetParam());
+  EXPECT_EQ(place.known_peaks().bandwidth, 0) << "nothing is measured before it is asked for";
+  model::Peaks const single = place.peaks(DType::fp32);
+  EXPECT_GT(single.flops, 1e8);
+  EXPECT_GT(single.bandwidth, 1e8);
+  EXPECT_EQ(place.peaks(DType::fp32).flops, single.flops) << "measured once";
+  EXPECT_EQ(place.peaks(DType::bf16).flops, single.flops) << "16-bit types compute in float32";
+  EXPECT_LT(place.peaks(DType::fp64).flops, single.flops);
+  EXPECT_GT(place.info().scratch_bytes[0], 0);
+}
+
+TEST_P(EachBackend, GivesABlasAsManyThreads) {
+  Backend& place = backend(GetParam());
+  if (!blas_threads() || place.device_memory_free()) GTEST_SKIP() << "no host BLAS that tells its threads";
+  Session session(Settings{});
+  session.measure(one_case(GetParam(), DType::fp32, Kernel::naive));
+  EXPECT_EQ(blas_threads(), place.info().concurrency);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EachBackend, ::testing::ValuesIn(available_backends()));
+
+TEST(Backends, RefuseWhatIsNotThere) {
+  EXPECT_EQ(resolve_backend("auto"), available_backends().front());
+  try {
+    resolve_backend("abacus");
+    FAIL();
+  } catch (Error const& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("`abacus` is not available"));
+    for (std::string const& name : available_backends()) EXPECT_THAT(error.what(), ::testing::HasSubstr(name));
+  }
+}
+
+}  // namespace
+}  // namespace flashpad::measure

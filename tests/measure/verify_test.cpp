@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "measure/verify.hpp"
+
+#include "fake_backend.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+namespace flashpad::measure {
+namespace {
+
+Expected plain_expected(double value_max, double rounding_error, double output_max) {
+  Expected expected;
+  expected.value_max = value_max;
+  expected.rounding_error = rounding_error;
+  expected.output_max = output_max;
+  return expected;
+}
+
+TEST(Tolerance, ScalesWithValuesAboveOne) {
+  EXPECT_DOUBLE_EQ(tolerance(DType::fp64, plain_expected(0.1, 0, 0.1)), 1e-12);
+  EXPECT_DOUBLE_EQ(tolerance(DType::fp32, plain_expected(0.1, 0, 0.1)), 2e-5);
+  EXPECT_DOUBLE_EQ(tolerance(DType::fp32, plain_expected(5, 0, 0.1)), 1e-4);
+}
+
+TEST(Tolerance, OfSixteenBitsIsWhatThePlainEvaluationCosts) {
+  // Units in the last place of 0.75: 2^-11 and 2^-8.
+  EXPECT_DOUBLE_EQ(tolerance(DType::fp16, plain_expected(1, 1e-3, 0.75)), 2e-3 + 0x1p-11);
+  EXPECT_DOUBLE_EQ(tolerance(DType::bf16, plain_expected(1, 4e-3, 0.75)), 8e-3 + 0x1p-8);
+}
+
+TEST(Tolerance, OfSixteenBitsHasAnOuterBound) {
+  EXPECT_DOUBLE_EQ(tolerance(DType::fp16, plain_expected(1, 1, 1)), 2e-2);
+  EXPECT_DOUBLE_EQ(tolerance(DType::bf16, plain_expected(3, 1, 1)), 15e-2);
+}
+
+TEST(PlainRow, RoundsProbabilitiesAndOutput) {
+  Case one = small_case();
+  one.dtype = DType::bf16;
+  Inputs const inputs = make_inputs(one);
+  std::vector<double> rough(24);
+  std::vector<double> exact(24);
+  plain_row(one, inputs, {1, 3, 39}, rough.data());
+  Case wide = one;
+  wide.dtype = DType::fp64;
+  plain_row(wide, inputs, {1, 3, 39}, exact.data());
+  Expected const expected = make_expected(one, inputs, {{1, 3, 39}});
+  double largest = 0;
+  for (std::size_t c = 0; c < 24; ++c) {
+    EXPECT_EQ(rough[c], rounded(rough[c], DType::bf16));
+    EXPECT_NEAR(exact[c], expected.o[c], 1e-14) << "the reference agrees with a plain evaluation";
+    largest = std::max(largest, std::fabs(rough[c] - expected.o[c]));
+  }
+  EXPECT_GT(largest, 0);
+  EXPECT_DOUBLE_EQ(expected.rounding_error, largest);
+}
+
+// Garbage in keys that no row sees must not widen the tolerance.
+TEST(Expected, ValuesOfHiddenKeysDoNotCount) {
+  Case one = small_case();
+  one.shape.seq_q = 10;  // causal: keys up to 40 + i; window(5, 0) hides keys 0 to 34 from every row
+  one.mask = Mask::window(5, 0);
+  Inputs inputs = make_inputs(one);
+  inputs.v[0] = 1e6;
+  inputs.v[34 * 24] = 1e6;
+  EXPECT_LT(make_expected(one, inputs, {{0, 0, 0}}).value_max, 10);
+  inputs.v[35 * 24] = 1e6;
+  EXPECT_EQ(make_expected(one, inputs, {{0, 0, 0}}).value_max, 1e6);
+}
+
+TEST(Verify, TakesNanForNan) {
+  Case const one = small_case();
+  Inputs inputs = make_inputs(one);
+  inputs.q[0] = std::numeric_limits<double>::quiet_NaN();
+  inputs.finite = false;
+  Expected const expected = make_expected(one, inputs, {{0, 0, 0}, {0, 0, 1}});
+  Outputs outputs;
+  std::vector<double> o(2 * 4 * 40 * 24, 0.0);
+  for (std::size_t c = 0; c < 48; ++c) o[c] = expected.o[c];
+  outputs.o = pack(o, extents_of_o(one.shape), one.dtype, one.layout);
+  outputs.lse.assign(2 * 4 * 40, 0.0);
+  outputs.lse[0] = expected.lse[0];
+  outputs.lse[1] = expected.lse[1];
+  EXPECT_TRUE(std::isnan(expected.o[0]));
+  EXPECT_FALSE(verify(one, inputs, expected, outputs, {}).symptom.has_value());
+  o[0] = 1;  // a number where the reference has NaN is wrong, too
+  outputs.o = pack(o, extents_of_o(one.shape), one.dtype, one.layout);
+  EXPECT_TRUE(verify(one, inputs, expected, outputs, {}).symptom.has_value());
+}
+
+TEST(Verify, TakesMinusInfinityForMinusInfinity) {
+  Case one = small_case();
+  one.kernel = Kernel::stats;
+  one.shape.seq_k = 20;
+  one.mask = Mask::causal();  // the first 20 rows see nothing
+  Inputs const inputs = make_inputs(one);
+  Expected const expected = make_expected(one, inputs, rows_to_verify(one.shape));
+  Outputs outputs;
+  outputs.lse = expected.lse;
+  EXPECT_EQ(expected.lse[0], -std::numeric_limits<double>::infinity());
+  EXPECT_FALSE(verify(one, inputs, expected, outputs, {}).symptom.has_value());
+  EXPECT_FALSE(verify(one, inputs, expected, outputs, {}).max_abs_err.has_value());
+  outputs.lse[0] = -1e30;
+  EXPECT_TRUE(verify(one, inputs, expected, outputs, {}).symptom.has_value());
+}
+
+TEST(Sample, TakesAllRowsWithinTheBudget) {
+  Shape const shape = small_case().shape;
+  std::vector<QueryRow> const rows = rows_to_verify(shape);
+  EXPECT_EQ(rows.size(), 320u);
+  EXPECT_TRUE(std::is_sorted(rows.begin(), rows.end()));
+  EXPECT_EQ(rows.front(), (QueryRow{0, 0, 0}));
+  EXPECT_EQ(rows.back(), (QueryRow{1, 3, 39}));
+}
+
+TEST(Sample, HasTheEdgesAndAllHeads) {
+  Shape const shape = {.batch = 2, .heads = 8, .kv_heads = 8, .seq_q = 16384, .seq_k = 16384, .head_dim = 128, .value_dim = 128};
+  std::vector<QueryRow> const rows = rows_to_verify(shape);
+  EXPECT_EQ(rows.size(), 953u);  // 4e9 / (16384 * 256)
+  std::set<std::int64_t> heads;
+  std::set<std::int64_t> positions;
+  for (QueryRow const& row : rows) {
+    heads.insert(row.b * 8 + row.h);
+    positions.insert(row.i);
+    ASSERT_GE(row.i, 0);
+    ASSERT_LT(row.i, 16384);
+  }
+  EXPECT_EQ(heads.size(), 16u);
+  for (std::int64_t const edge : {0, 63, 64, 16320, 16319, 16383}) EXPECT_TRUE(positions.contains(edge)) << edge;
+  for (std::int64_t part = 0; part < 16; ++part) {
+    auto const first = positions.lower_bound(part * 1024);
+    EXPECT_TRUE(first != positions.end() && *first < (part + 1) * 1024) << "no row in sixteenth " << part;
+  }
+  EXPECT_EQ(rows_to_verify(shape), rows) << "the sample is fixed";
+}
+
+TEST(Sample, IsNeverLessThan64Rows) {
+  Shape shape = small_case().shape;
+  EXPECT_EQ(rows_to_verify(shape, 0).size(), 64u);
+  shape.batch = 1;
+  shape.heads = shape.kv_heads = 1;
+  EXPECT_EQ(rows_to_verify(shape, 0).size(), 40u) << "there are no more";
+  shape.seq_q = 100000;
+  std::vector<QueryRow> const rows = rows_to_verify(shape, 0);
+  EXPECT_EQ(rows.size(), 64u);
+  EXPECT_EQ(rows.front().i, 0);
+  EXPECT_EQ(rows.back().i, 99999);
+  shape.seq_q = 0;
+  EXPECT_TRUE(rows_to_verify(shape).empty());
+}
+
+}  // namespace
+}  // namespace flashpad::measure

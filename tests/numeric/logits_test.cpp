@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "numeric/trial.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace flashpad::test {
+namespace {
+
+// Scores that random inputs never have. All at tiles smaller than the sequence: the stitching is at stake.
+class Logits : public testing::TestWithParam<Way> {};
+INSTANTIATE_TEST_SUITE_P(All, Logits, testing::ValuesIn(all_ways()), name_of);
+
+Trial trial_of(Way const& way, Mask mask = Mask::none()) {
+  Trial trial;
+  trial.shape = {1, 1, 1, 70, 150, 32, 32};
+  trial.mask = mask;
+  trial.tile = small_tile(way);
+  return trial;
+}
+
+/// Makes every score of key j equal to `of(j)` at scale 1: q = e_0, k_j = of(j) e_0.
+template <class F>
+std::function<void(Shape const&, measure::Inputs&)> scores(F of) {
+  return [of](Shape const& s, measure::Inputs& inputs) {
+    std::fill(inputs.q.begin(), inputs.q.end(), 0.0);
+    std::fill(inputs.k.begin(), inputs.k.end(), 0.0);
+    for (std::int64_t r = 0; r < s.batch * s.heads * s.seq_q; ++r) inputs.q[static_cast<std::size_t>(r * s.head_dim)] = 1;
+    for (std::int64_t r = 0; r < s.batch * s.kv_heads * s.seq_k; ++r) {
+      inputs.k[static_cast<std::size_t>(r * s.head_dim)] = of(r % s.seq_k);
+    }
+  };
+}
+
+TEST_P(Logits, UnbalancedBlocks) {
+  for (Mask const mask : {Mask::none(), Mask::causal()}) {
+    Trial trial = trial_of(GetParam(), mask);
+    trial.distribution = Distribution::unbalanced;
+    expect_right(GetParam(), trial);
+  }
+}
+
+TEST_P(Logits, TheMaximumRisesAndFallsFromTileToTile) {
+  // Rising: every tile rescales. Falling: none but the first. A missing rescale of either the sum or the
+  // accumulator shows in one of them.
+  for (double const slope : {0.2, -0.2, 1.5, -1.5}) {
+    Trial trial = trial_of(GetParam());
+    trial.scale = 1.0;
+    trial.edit = scores([slope](std::int64_t j) { return slope * static_cast<double>(j); });
+    expect_right(GetParam(), trial);
+  }
+}
+
+TEST_P(Logits, AllNegative) {
+  Trial trial = trial_of(GetParam(), Mask::window(20, 3));
+  trial.scale = 1.0;
+  trial.edit = scores([](std::int64_t j) { return -1000.0 - static_cast<double>(j % 7); });
+  expect_right(GetParam(), trial);
+}
+
+TEST_P(Logits, BelowAnySentinel) {
+  // A mask of -1e9 would beat these. 16-bit fp16 reaches no further than -65504.
+  DType const dtype = GetParam().dtype;
+  for (double const logit : {-1e6, -1e30}) {
+    if (dtype == DType::fp16) continue;
+    Trial trial = trial_of(GetParam(), Mask::causal());
+    trial.scale = 1.0;
+    trial.edit = scores([logit](std::int64_t) { return logit; });
+    expect_right(GetParam(), trial);
+  }
+}
+
+TEST_P(Logits, AllEqualIsTheMean) {
+  for (Mask const mask : {Mask::none(), Mask::causal()}) {
+    Trial trial = trial_of(GetParam(), mask);
+    trial.distribution = Distribution::constant;
+    expect_right(GetParam(), trial);
+  }
+}
+
+TEST_P(Logits, OneHugeLogit) {
+  for (std::int64_t const where : {std::int64_t{0}, std::int64_t{75}, std::int64_t{149}}) {
+    Trial trial = trial_of(GetParam());
+    trial.scale = 1.0;
+    trial.edit = scores([where](std::int64_t j) { return j == where ? 30000.0 : 0.5; });
+    expect_right(GetParam(), trial);
+  }
+}
+
+TEST_P(Logits, ADotProductThatSixteenBitsCannotHold) {
+  // 256 * 32 * 32 = 262144: legal fp16 inputs, and more than fp16 can store.
+  Trial trial = trial_of(GetParam());
+  trial.shape.head_dim = 256;
+  trial.tile = GetParam().kernel == Kernel::naive ? Tile{} : Tile{16, 16};
+  trial.edit = [](Shape const& s, measure::Inputs& inputs) {
+    std::fill(inputs.q.begin(), inputs.q.end(), 32.0);
+    for (std::size_t i = 0; i < inputs.k.size(); ++i) {
+      inputs.k[i] = i / static_cast<std::size_t>(s.head_dim) % 2 == 0 ? 32.0 : -32.0;
+    }
+  };
+  expect_right(GetParam(), trial);
+}
+
+TEST_P(Logits, ScaleIsAValue) {
+  for (double const scale : {0.0, -0.3, 2.0}) {
+    Trial trial = trial_of(GetParam(), Mask::causal());
+    trial.scale = scale;
+    expect_right(GetParam(), trial);
+  }
+}
+
+TEST_P(Logits, InfiniteScores) {
+  // A visible score of +infinity has no defined softmax: NaN. One of -infinity has no weight.
+  Way const& way = GetParam();
+  Trial trial = trial_of(way);
+  trial.scale = 1.0;
+  trial.edit = scores([](std::int64_t j) { return j == 3 ? INFINITY : 0.0; });
+  EXPECT_TRUE(std::isnan(run(way, trial, make_inputs(way, trial)).outputs.lse[0]));
+  trial.edit = [](Shape const& s, measure::Inputs& inputs) {
+    scores([](std::int64_t j) { return j < 40 ? -INFINITY : 0.0; })(s, inputs);
+    // 0 * infinity would be NaN in the other components.
+    for (std::int64_t r = 0; r < s.seq_q; ++r) {
+      for (std::int64_t c = 0; c < s.head_dim; ++c) inputs.q[static_cast<std::size_t>(r * s.head_dim + c)] = c == 0 ? 1 : 1e-3;
+    }
+  };
+  expect_right(way, trial);
+}
+
+}  // namespace
+}  // namespace flashpad::test

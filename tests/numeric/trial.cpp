@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "numeric/trial.hpp"
+
+#include "measure/backend.hpp"
+#include "measure/elements.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <sstream>
+
+namespace flashpad::test {
+
+namespace {
+
+constexpr std::int64_t guard_bytes = 256;
+constexpr std::byte poison{0xff};  // a NaN in every type
+
+/// A tensor in a poisoned buffer.
+class Tensor {
+ public:
+  Tensor(measure::Extents const& extents, DType dtype, Placement const& placement)
+      : m_extents(extents), m_dtype(dtype) {
+    std::int64_t const row = extents.columns + placement.row_gap;
+    bool const rows_inside = placement.layout == Layout::bhnd;
+    m_stride[3] = 1;
+    m_stride[rows_inside ? 2 : 1] = row;
+    std::int64_t const inner = (rows_inside ? extents.rows : extents.heads) * row + placement.head_gap;
+    m_stride[rows_inside ? 1 : 2] = inner;
+    m_stride[0] = inner * (rows_inside ? extents.heads : extents.rows);
+    std::int64_t const elements = placement.base + m_stride[0] * extents.batch;
+    m_bytes.assign(static_cast<std::size_t>(2 * guard_bytes + elements * size_of(dtype) + 64), poison);
+    // Aligned to a cache line first, so that `base` says exactly how far off the tensor is.
+    auto const address = reinterpret_cast<std::uintptr_t>(m_bytes.data()) + guard_bytes;
+    m_first = static_cast<std::int64_t>((address + 63) / 64 * 64 - address) + guard_bytes + placement.base * size_of(dtype);
+  }
+
+  [[nodiscard]] std::byte* data() { return m_bytes.data() + m_first; }
+  [[nodiscard]] std::int64_t offset(std::int64_t b, std::int64_t h, std::int64_t n, std::int64_t c) const {
+    return b * m_stride[0] + h * m_stride[1] + n * m_stride[2] + c;
+  }
+
+  void put(std::vector<double> const& values) {
+    each([&](std::int64_t index, std::int64_t at) {
+      measure::store(data(), m_dtype, at, values[static_cast<std::size_t>(index)]);
+    });
+  }
+
+  std::vector<double> get() {
+    std::vector<double> values(static_cast<std::size_t>(m_extents.count()));
+    each([&](std::int64_t index, std::int64_t at) {
+      values[static_cast<std::size_t>(index)] = measure::load(data(), m_dtype, at);
+    });
+    return values;
+  }
+
+  /// Whether every byte outside the elements is still poisoned.
+  bool guards_intact() {
+    std::vector<bool> mine(m_bytes.size(), false);
+    each([&](std::int64_t, std::int64_t at) {
+      for (std::int64_t i = 0; i < size_of(m_dtype); ++i) {
+        mine[static_cast<std::size_t>(m_first + at * size_of(m_dtype) + i)] = true;
+      }
+    });
+    for (std::size_t i = 0; i < m_bytes.size(); ++i) {
+      if (!mine[i] && m_bytes[i] != poison) return false;
+    }
+    return true;
+  }
+
+  detail::TensorRef reference() {
+    return {data(), {m_extents.batch, m_extents.heads, m_extents.rows, m_extents.columns},
+            {m_stride[0], m_stride[1], m_stride[2], m_stride[3]}, m_dtype, true};
+  }
+
+ private:
+  template <class F>
+  void each(F const& f) {
+    std::int64_t index = 0;
+    for (std::int64_t b = 0; b < m_extents.batch; ++b) {
+      for (std::int64_t h = 0; h < m_extents.heads; ++h) {
+        for (std::int64_t n = 0; n < m_extents.rows; ++n) {
+          for (std::int64_t c = 0; c < m_extents.columns; ++c) f(index++, offset(b, h, n, c));
+        }
+      }
+    }
+  }
+
+  measure::Extents m_extents;
+  DType m_dtype;
+  std::int64_t m_stride[4] = {};
+  std::vector<std::byte> m_bytes;
+  std::int64_t m_first = 0;
+};
+
+Case case_of(Way const& way, Trial const& trial) {
+  Case one;
+  one.name = "trial";
+  one.shape = trial.shape;
+  one.dtype = way.dtype;
+  one.mask = trial.mask;
+  one.scale = trial.scale;
+  one.distribution = trial.distribution;
+  one.seed = trial.seed;
+  one.kernel = way.kernel;
+  one.backend = way.backend;
+  return one;
+}
+
+template <class Exec>
+Result run_on(Way const& way, Trial const& trial, measure::Inputs const& inputs) {
+  Options options;
+  options.mask = trial.mask;
+  options.scale = trial.scale;
+  options.kernel = way.kernel;
+  options.engine = way.engine;
+  options.tile = trial.tile;
+  options.splits = trial.splits;
+  options.skip_hidden_tiles = trial.skip_hidden_tiles;
+  options.probabilities_in_input_type = trial.probabilities_in_input_type;
+  options.workspace_limit = trial.workspace_limit;
+
+  Shape const& s = trial.shape;
+  Tensor q(measure::extents_of_q(s), way.dtype, trial.placement);
+  Tensor k(measure::extents_of_k(s), way.dtype, trial.placement);
+  Tensor v(measure::extents_of_v(s), way.dtype, trial.placement);
+  Tensor o(measure::extents_of_o(s), way.dtype, trial.placement);
+  DType const statistic = way.dtype == DType::fp64 ? DType::fp64 : DType::fp32;
+  measure::Extents const per_row{s.batch, s.heads, s.seq_q, 1};
+  Tensor first(per_row, statistic, trial.placement);
+  Tensor second(per_row, statistic, trial.placement);
+  q.put(inputs.q);
+  k.put(inputs.k);
+  v.put(inputs.v);
+
+  Exec const exec;
+  Plan<Exec> const plan(exec, s, way.dtype, options);
+  detail::Arguments arguments;
+  arguments.q = q.reference();
+  arguments.k = k.reference();
+  if (way.kernel == Kernel::stats) {
+    arguments.max = first.reference();
+    arguments.sum = second.reference();
+  } else {
+    arguments.v = v.reference();
+    arguments.o = o.reference();
+    if (trial.with_lse) arguments.lse = first.reference();
+  }
+  plan.run(exec, arguments);
+  exec.fence();
+
+  Result result;
+  result.choice = plan.choice();
+  result.guards_intact = q.guards_intact() && k.guards_intact() && v.guards_intact() && o.guards_intact() &&
+                         first.guards_intact() && second.guards_intact();
+  if (way.kernel == Kernel::stats) {
+    result.outputs.lse = first.get();
+    std::vector<double> const sum = second.get();
+    for (std::size_t i = 0; i < sum.size(); ++i) result.outputs.lse[i] += std::log(sum[i]);
+  } else {
+    result.outputs.o = measure::pack(o.get(), measure::extents_of_o(s), way.dtype, Layout::bhnd);
+    result.outputs.lse = first.get();
+  }
+  return result;
+}
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& to, Way const& way) {
+  to << way.backend << '_' << name(way.kernel);
+  if (!way.engine.empty()) to << '_' << way.engine;
+  return to << '_' << name(way.dtype);
+}
+
+std::string name_of(testing::TestParamInfo<Way> const& info) {
+  std::ostringstream text;
+  text << info.param;
+  std::string name = text.str();
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+std::vector<Way> ways_in(DType dtype) {
+  std::vector<Way> ways;
+  auto const add = [&](std::string const& backend, std::vector<std::string> const& engines) {
+    ways.push_back({backend, Kernel::naive, "", dtype});
+    for (std::string const& engine : engines) {
+      if (engine == "portable") continue;  // another name of the first of the rest
+      ways.push_back({backend, Kernel::fused, engine, dtype});
+      ways.push_back({backend, Kernel::stats, engine, dtype});
+    }
+  };
+#ifdef KOKKOS_ENABLE_SERIAL
+  add("serial", engine_names<Kokkos::Serial>());
+#endif
+#ifdef KOKKOS_ENABLE_OPENMP
+  // One backend runs every engine; the others run the same code, with the best one and with SIMT.
+  add("openmp", {engine_names<Kokkos::OpenMP>()[1], "simt"});
+#endif
+#ifdef KOKKOS_ENABLE_THREADS
+  add("threads", {engine_names<Kokkos::Threads>()[1]});
+#endif
+  return ways;
+}
+
+std::vector<Way> all_ways() {
+  std::vector<Way> ways;
+  for (DType const dtype : {DType::fp64, DType::fp32, DType::fp16, DType::bf16}) {
+    std::vector<Way> const more = ways_in(dtype);
+    ways.insert(ways.end(), more.begin(), more.end());
+  }
+  return ways;
+}
+
+measure::Inputs make_inputs(Way const& way, Trial const& trial) {
+  measure::Inputs inputs = measure::make_inputs(case_of(way, trial));
+  if (trial.edit) trial.edit(trial.shape, inputs);
+  inputs.finite = true;
+  for (std::vector<double>* tensor : {&inputs.q, &inputs.k, &inputs.v}) {
+    for (double& value : *tensor) {
+      value = measure::rounded(value, way.dtype);
+      if (!std::isfinite(value)) inputs.finite = false;
+    }
+  }
+  return inputs;
+}
+
+Result run(Way const& way, Trial const& trial, measure::Inputs const& inputs) {
+#ifdef KOKKOS_ENABLE_SERIAL
+  if (way.backend == "serial") return run_on<Kokkos::Serial>(way, trial, inputs);
+#endif
+#ifdef KOKKOS_ENABLE_OPENMP
+  if (way.backend == "openmp") return run_on<Kokkos::OpenMP>(way, trial, inputs);
+#endif
+#ifdef KOKKOS_ENABLE_THREADS
+  if (way.backend == "threads") return run_on<Kokkos::Threads>(way, trial, inputs);
+#endif
+  throw Error("backend: " + way.backend + " is not in this build");
+}
+
+Result expect_right(Way const& way, Trial const& trial) {
+  measure::Inputs const inputs = make_inputs(way, trial);
+  Result result = run(way, trial, inputs);
+  Case const one = case_of(way, trial);
+  std::vector<measure::QueryRow> rows = measure::rows_to_verify(trial.shape);
+  measure::Expected const expected = measure::make_expected(one, inputs, std::move(rows));
+  if (!trial.with_lse && way.kernel != Kernel::stats) result.outputs.lse = expected.lse;
+  measure::Verdict const verdict = measure::verify(one, inputs, expected, result.outputs, result.choice.tile);
+  Shape const& s = trial.shape;
+  EXPECT_FALSE(verdict.symptom.has_value())
+      << verdict.reason << "\n  " << way << ", batch " << s.batch << ", heads " << s.heads << "/" << s.kv_heads
+      << ", seq " << s.seq_q << " x " << s.seq_k << ", dim " << s.head_dim << "/" << s.value_dim << ", mask "
+      << to_string(trial.mask) << ", tile " << result.choice.tile.q << "x" << result.choice.tile.k << ", splits "
+      << result.choice.splits;
+  EXPECT_TRUE(result.guards_intact) << "written outside the tensor: " << way;
+  return result;
+}
+
+Tile small_tile(Way const& way) { return way.kernel == Kernel::naive ? Tile{} : Tile{16, 16}; }
+
+}  // namespace flashpad::test
