@@ -32,3 +32,7 @@ add_library(flashpad_warnings INTERFACE)
 target_compile_options(
   flashpad_warnings
   INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion $<$<BOOL:${FLASHPAD_WERROR}>:-Werror>)
+# g++ 12 warns of overlapping copies in std::string's own operator+ (GCC bug 105651).
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  target_compile_options(flashpad_warnings INTERFACE -Wno-restrict)
+endif()

@@ -54,8 +54,9 @@ Axis make_axis(yaml::Node const& node, std::string const& path, Read read, Set s
   }
   if (node.values.empty()) yaml::fail(node.at, path, "found an empty list; allowed: one value or more");
   if (node.values.size() > max_cases) {
-    yaml::fail(node.at, path, "found a list of " + std::to_string(node.values.size()) + " values; allowed: at most " +
-                                  std::to_string(max_cases));
+    yaml::fail(node.at, path,
+               "found a list of " + std::to_string(node.values.size()) + " values; allowed: at most " +
+                   std::to_string(max_cases));
   }
   for (std::size_t i = 0; i < node.values.size(); ++i) append(node.values[i], yaml::element_path(path, i));
   return axis;

@@ -10,7 +10,9 @@ namespace {
 std::string mask_name(Mask const& mask) {
   if (mask.is_none()) return "none";
   if (mask.is_causal()) return "causal";
-  auto const limit = [](std::int64_t side) { return side < 0 ? std::string("all") : fmt::format("{}", side); };
+  auto const limit = [](std::int64_t side) {
+    return side < 0 ? std::string("all") : fmt::format("{}", side);
+  };
   return fmt::format("window-{}-{}", limit(mask.left), limit(mask.right));
 }
 

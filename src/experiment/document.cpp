@@ -64,7 +64,8 @@ class TreeBuilder : public YAML::EventHandler {
 
   void OnAlias(YAML::Mark const& mark, YAML::anchor_t anchor) override {
     auto const known = m_anchors.find(anchor);
-    if (known == m_anchors.end()) fail(at(mark), path(), "the alias stands inside the value that it refers to");
+    if (known == m_anchors.end())
+      fail(at(mark), path(), "the alias stands inside the value that it refers to");
     count(known->second.values, at(mark));
     Node node = known->second.node;
     node.at = at(mark);
@@ -116,7 +117,8 @@ class TreeBuilder : public YAML::EventHandler {
   void count(std::size_t values, Location const& where) {
     m_values += values;
     if (m_values <= max_values) return;
-    fail(where, path(), fmt::format("more than {} values, aliases expanded; allowed: at most {}", max_values, max_values));
+    fail(where, path(),
+         fmt::format("more than {} values, aliases expanded; allowed: at most {}", max_values, max_values));
   }
 
   void open(Node::Kind kind, YAML::Mark const& mark, std::string const& tag, YAML::anchor_t anchor) {
@@ -127,7 +129,8 @@ class TreeBuilder : public YAML::EventHandler {
     next.values_before = m_values;
     refuse_tag(tag, next.node.at);
     if (m_open.size() >= max_depth) {
-      fail(next.node.at, path(), fmt::format("nested deeper than {} levels; allowed: at most {}", max_depth, max_depth));
+      fail(next.node.at, path(),
+           fmt::format("nested deeper than {} levels; allowed: at most {}", max_depth, max_depth));
     }
     count(1, next.node.at);
     m_open.push_back(std::move(next));
@@ -158,15 +161,18 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   [[nodiscard]] Key checked_key(Node const& node, Open& parent) const {
-    if (!node.is_scalar()) fail(node.at, path(), fmt::format("found {} as a key; allowed: a word", describe(node)));
+    if (!node.is_scalar())
+      fail(node.at, path(), fmt::format("found {} as a key; allowed: a word", describe(node)));
     if (node.text == "<<") {
-      fail(node.at, child_path(path(), "<<"), "merge keys are not supported; allowed: the keys themselves, written out");
+      fail(node.at, child_path(path(), "<<"),
+           "merge keys are not supported; allowed: the keys themselves, written out");
     }
     if (!parent.seen.insert(node.text).second) {
       std::size_t first = 0;
       while (parent.node.keys[first].name != node.text) ++first;
       fail(node.at, child_path(path(), node.text),
-           fmt::format("duplicate key, already at {}; allowed: each key once", to_string(parent.node.keys[first].at)));
+           fmt::format("duplicate key, already at {}; allowed: each key once",
+                       to_string(parent.node.keys[first].at)));
     }
     return {node.text, node.at};
   }
@@ -196,7 +202,8 @@ Node parse_document(std::string const& text, Location const& start) {
   auto const last_line = std::count(checked.begin(), checked.end(), '\n') - 1;
   std::istringstream input(checked);
   // Bare braces open a map: the likely slip in a file name with {case}.
-  std::string const hint = text.find("{case}") == std::string::npos ? "" : "; text with {case} needs quotes around it";
+  std::string const hint =
+      text.find("{case}") == std::string::npos ? "" : "; text with {case} needs quotes around it";
   TreeBuilder builder(start, hint);
   try {
     YAML::Parser parser(input);

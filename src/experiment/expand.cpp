@@ -6,6 +6,7 @@
 #include <flashpad/error.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <initializer_list>
 #include <unordered_set>
@@ -25,7 +26,8 @@ void require_few(std::vector<Axis> const& axes, yaml::Location const& at) {
       factors += fmt::format("{}{} {}", factors.empty() ? "" : " x ", axis.values.size(), axis.path);
     }
   }
-  if (too_many) fail(at, "", fmt::format("found a sweep of {} cases; allowed: at most {}", factors, max_cases));
+  if (too_many)
+    fail(at, "", fmt::format("found a sweep of {} cases; allowed: at most {}", factors, max_cases));
 }
 
 /// What the tensors take in bytes has to fit 64 bits; whether it fits the machine is seen at run time.
@@ -39,8 +41,9 @@ void require_addressable(Case const& c, yaml::Location const& at) {
       too_large = too_large || __builtin_mul_overflow(bytes, size, &bytes);
     }
     if (!too_large) return;
-    fail(at, "problem", fmt::format("found {} of {} elements in case {}; allowed: fewer than 2^63 bytes", tensor,
-                                    fmt::join(sizes, " x "), problem_name(c)));
+    fail(at, "problem",
+         fmt::format("found {} of {} elements in case {}; allowed: fewer than 2^63 bytes", tensor,
+                     fmt::join(sizes, " x "), problem_name(c)));
   };
   check("q", {s.batch, s.heads, s.seq_q, s.head_dim});
   check("k", {s.batch, s.kv_heads, s.seq_k, s.head_dim});
@@ -58,7 +61,8 @@ void drop_unused_options(Case& c) {
     c.engine.clear();
   }
   if (!tiled || c.mask.is_none()) c.skip_hidden_tiles = true;
-  if (!stores_probabilities) c.probabilities_in_input_type = false;
+  // In the other types, P has the type of the inputs anyway.
+  if (!stores_probabilities || size_of(c.dtype) != 2) c.probabilities_in_input_type = false;
 }
 
 Case complete(Draft const& draft, yaml::Location const& at) {

@@ -18,18 +18,20 @@ namespace {
 using yaml::Location;
 using yaml::Node;
 
-Experiment build(std::string const& text, std::filesystem::path const& file, std::filesystem::path const& folder,
-                 std::vector<std::string> const& overrides) {
+Experiment build(std::string const& text, std::filesystem::path const& file,
+                 std::filesystem::path const& folder, std::vector<std::string> const& overrides) {
   std::string const label = file.string();
   auto const source = std::make_shared<std::string const>(yaml::printable(label, label.size()));
   Node root = yaml::parse_document(text, {source, 1, 1});
   if (root.kind == Node::Kind::nothing) {
-    yaml::fail({source, 1, 1}, "", "found nothing; allowed: an experiment, a map with the key problem at least");
+    yaml::fail({source, 1, 1}, "",
+               "found nothing; allowed: an experiment, a map with the key problem at least");
   }
   // An override makes a map of what it enters; the file itself has to be one.
   if (root.is_map()) yaml::apply_overrides(root, overrides);
-  require_map(root, "", {"name", "problem", "kernels", "backend", "engine", "tile", "splits", "probabilities",
-                         "skip_hidden_tiles", "memory_limit", "verify", "expected_speedup", "timing", "output"});
+  require_map(root, "",
+              {"name", "problem", "kernels", "backend", "engine", "tile", "splits", "probabilities",
+               "skip_hidden_tiles", "memory_limit", "verify", "expected_speedup", "timing", "output"});
 
   Experiment experiment;
   experiment.file = file;
@@ -49,7 +51,8 @@ Experiment build(std::string const& text, std::filesystem::path const& file, std
     }
     axes.insert(axes.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   }
-  if (problem_at.source == nullptr) yaml::fail(root.at, "problem", "missing; allowed: an experiment with a problem");
+  if (problem_at.source == nullptr)
+    yaml::fail(root.at, "problem", "missing; allowed: an experiment with a problem");
 
   experiment.cases = sweep::expand(start, axes, problem_at);
   sweep::read_settings(root, experiment);

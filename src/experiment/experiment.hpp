@@ -28,7 +28,7 @@ struct TensorFiles {
 
 /// One cell of the sweep: what is computed, by which kernel, where.
 struct Case {
-  std::string name;  ///< unique within the experiment; safe in a file name
+  std::string name;         ///< unique within the experiment; safe in a file name
   std::string problem_key;  ///< equal for cases that differ only in how they are computed
   Shape shape;
   DType dtype = DType::fp32;

@@ -25,9 +25,11 @@ std::string read_backend(Node const& node, std::string const& path) {
 // Which engines there are is known where the kernel runs; here a name only has to fit a case's name.
 std::string read_engine(Node const& node, std::string const& path) {
   constexpr std::size_t max_length = 32;
-  bool const fits = node.is_scalar() && !node.text.empty() && node.text.size() <= max_length &&
-                    node.text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-_") == std::string::npos;
-  if (!fits) fail_found(node, path, "auto, or the name of an engine in lower-case letters, digits, '-' and '_'");
+  bool const fits =
+      node.is_scalar() && !node.text.empty() && node.text.size() <= max_length &&
+      node.text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-_") == std::string::npos;
+  if (!fits)
+    fail_found(node, path, "auto, or the name of an engine in lower-case letters, digits, '-' and '_'");
   return node.text == "auto" ? "" : node.text;
 }
 
@@ -35,7 +37,8 @@ std::string read_engine(Node const& node, std::string const& path) {
 int read_count(Node const& node, std::string const& path) {
   constexpr int limit = 1 << 20;
   if (is_word(node, "auto")) return 0;
-  bool const is_number = node.is_scalar() && !node.quoted && node.text.find_first_not_of("0123456789") == std::string::npos;
+  bool const is_number =
+      node.is_scalar() && !node.quoted && node.text.find_first_not_of("0123456789") == std::string::npos;
   if (!is_number) fail_found(node, path, "auto, or a whole number from 1 to " + std::to_string(limit));
   return static_cast<int>(read_integer(node, path, 1, limit));
 }
@@ -56,16 +59,16 @@ bool read_rounded_probabilities(Node const& node, std::string const& path) {
 
 std::vector<Axis> tile_axes(Node const& node) {
   if (!node.is_map()) {
-    return {make_axis(node, "tile", read_tile, [](Draft& d, Tile const& tile, Location const&) { d.result.tile = tile; })};
+    return {make_axis(node, "tile", read_tile,
+                      [](Draft& d, Tile const& tile, Location const&) { d.result.tile = tile; })};
   }
   require_map(node, "tile", {"q", "k"});
   std::vector<Axis> axes;
   for (std::size_t i = 0; i < node.keys.size(); ++i) {
     bool const is_q = node.keys[i].name == "q";
-    axes.push_back(make_axis(node.values[i], "tile." + node.keys[i].name, read_count,
-                             [is_q](Draft& d, int rows, Location const&) {
-                               (is_q ? d.result.tile.q : d.result.tile.k) = rows;
-                             }));
+    axes.push_back(make_axis(
+        node.values[i], "tile." + node.keys[i].name, read_count,
+        [is_q](Draft& d, int rows, Location const&) { (is_q ? d.result.tile.q : d.result.tile.k) = rows; }));
   }
   return axes;
 }
@@ -75,7 +78,8 @@ using MakeAxis = Axis (*)(Node const&, std::string const&);
 constexpr std::array<std::pair<std::string_view, MakeAxis>, 6> plain_axes = {{
     {"kernels",
      [](Node const& node, std::string const& path) {
-       return make_axis(node, path, read_kernel, [](Draft& d, Kernel k, Location const&) { d.result.kernel = k; });
+       return make_axis(node, path, read_kernel,
+                        [](Draft& d, Kernel k, Location const&) { d.result.kernel = k; });
      }},
     {"backend",
      [](Node const& node, std::string const& path) {
@@ -89,7 +93,8 @@ constexpr std::array<std::pair<std::string_view, MakeAxis>, 6> plain_axes = {{
      }},
     {"splits",
      [](Node const& node, std::string const& path) {
-       return make_axis(node, path, read_count, [](Draft& d, int parts, Location const&) { d.result.splits = parts; });
+       return make_axis(node, path, read_count,
+                        [](Draft& d, int parts, Location const&) { d.result.splits = parts; });
      }},
     {"probabilities",
      [](Node const& node, std::string const& path) {
@@ -105,7 +110,8 @@ constexpr std::array<std::pair<std::string_view, MakeAxis>, 6> plain_axes = {{
 }};
 
 auto find_plain(std::string_view key) {
-  return std::find_if(plain_axes.begin(), plain_axes.end(), [&](auto const& entry) { return entry.first == key; });
+  return std::find_if(plain_axes.begin(), plain_axes.end(),
+                      [&](auto const& entry) { return entry.first == key; });
 }
 
 }  // namespace

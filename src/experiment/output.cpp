@@ -24,7 +24,8 @@ std::filesystem::path full_name(std::filesystem::path const& file) {
 }
 
 std::string with_case(std::string pattern, std::string const& name) {
-  for (std::size_t i = pattern.find(placeholder); i != std::string::npos; i = pattern.find(placeholder, i + name.size())) {
+  for (std::size_t i = pattern.find(placeholder); i != std::string::npos;
+       i = pattern.find(placeholder, i + name.size())) {
     pattern.replace(i, placeholder.size(), name);
   }
   return pattern;
@@ -32,11 +33,14 @@ std::string with_case(std::string pattern, std::string const& name) {
 
 std::size_t count_placeholders(std::string const& pattern) {
   std::size_t count = 0;
-  for (std::size_t i = pattern.find(placeholder); i != std::string::npos; i = pattern.find(placeholder, i + 1)) ++count;
+  for (std::size_t i = pattern.find(placeholder); i != std::string::npos;
+       i = pattern.find(placeholder, i + 1))
+    ++count;
   return count;
 }
 
-void claim(Files& files, std::string const& file, std::string const& use, Node const& node, std::string const& path) {
+void claim(Files& files, std::string const& file, std::string const& use, Node const& node,
+           std::string const& path) {
   auto const [taken, is_free] = files.emplace(full_name(file), use);
   if (is_free) return;
   fail(node.at, path, "'" + file + "' is also " + taken->second + "; allowed: a file of its own");
@@ -60,7 +64,8 @@ std::filesystem::path read_result(Node const& node, std::string const& path, std
     fail_found(node, path, "a file name with no other braces than {case}");
   }
   if (cases.size() > 1 && placeholders == 0) {
-    fail_found(node, path, "a file name with {case} in it, as there are " + std::to_string(cases.size()) + " cases");
+    fail_found(node, path,
+               "a file name with {case} in it, as there are " + std::to_string(cases.size()) + " cases");
   }
   if (!pattern.ends_with(".npy")) fail_found(node, path, "a file name that ends in .npy");
   for (Case const& c : cases) claim(files, with_case(pattern, c.name), path + " of " + c.name, node, path);
@@ -82,9 +87,11 @@ void read_output(Node const& root, Experiment& experiment) {
     files.emplace(full_name(tensors.k), "problem.tensors.k");
     files.emplace(full_name(tensors.v), "problem.tensors.v");
   }
-  if (Node const* json = output->find("json")) experiment.output.json = read_report(*json, "output.json", files);
+  if (Node const* json = output->find("json"))
+    experiment.output.json = read_report(*json, "output.json", files);
   if (Node const* csv = output->find("csv")) experiment.output.csv = read_report(*csv, "output.csv", files);
-  if (Node const* o = output->find("o")) experiment.output.o = read_result(*o, "output.o", experiment.cases, files);
+  if (Node const* o = output->find("o"))
+    experiment.output.o = read_result(*o, "output.o", experiment.cases, files);
   if (Node const* lse = output->find("lse")) {
     experiment.output.lse = read_result(*lse, "output.lse", experiment.cases, files);
   }

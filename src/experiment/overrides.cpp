@@ -31,13 +31,15 @@ std::vector<std::string> split(std::string const& path) {
 Override parse(std::string const& argument) {
   Location const at{std::make_shared<std::string const>("--set " + printable(argument)), 0, 0};
   std::size_t const equals = argument.find('=');
-  if (equals == std::string::npos) fail(at, "", "no '='; allowed: path=value, such as problem.seq=[512, 1024]");
+  if (equals == std::string::npos)
+    fail(at, "", "no '='; allowed: path=value, such as problem.seq=[512, 1024]");
   Override result{at, argument.substr(0, equals), parse_document(argument.substr(equals + 1), at)};
   std::vector<std::string> const keys = split(result.path);
   for (std::string const& key : keys) {
     if (!key.empty() && keys.size() <= max_depth) continue;
-    fail(at, "", fmt::format("found the path '{}'; allowed: up to {} keys joined by dots, such as problem.seq",
-                             printable(result.path), max_depth));
+    fail(at, "",
+         fmt::format("found the path '{}'; allowed: up to {} keys joined by dots, such as problem.seq",
+                     printable(result.path), max_depth));
   }
   if (result.value.kind == Node::Kind::nothing) fail(at, printable(result.path), "no value after '='");
   return result;
@@ -49,8 +51,9 @@ void apply(Node& document, Override const& change) {
   std::vector<std::string> const keys = split(change.path);
   for (std::string const& key : keys) {
     if (!parent->is_map()) {
-      fail(change.at, path, fmt::format("is {} at {}, without keys; allowed: to set it as a whole",
-                                        describe(*parent), to_string(parent->at)));
+      fail(change.at, path,
+           fmt::format("is {} at {}, without keys; allowed: to set it as a whole", describe(*parent),
+                       to_string(parent->at)));
     }
     path = child_path(path, key);
     Node* value = parent->find(key);

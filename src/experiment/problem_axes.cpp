@@ -18,7 +18,9 @@ using yaml::Node;
 
 constexpr std::int64_t max_size = std::numeric_limits<std::int32_t>::max();
 
-std::int64_t read_size(Node const& node, std::string const& path) { return read_integer(node, path, 0, max_size); }
+std::int64_t read_size(Node const& node, std::string const& path) {
+  return read_integer(node, path, 0, max_size);
+}
 
 /// A head dimension on its own, so that what the library says about it gets the place of this very value.
 std::int64_t read_dim(Node const& node, std::string const& path) {
@@ -34,8 +36,8 @@ std::int64_t read_dim(Node const& node, std::string const& path) {
 }
 
 DType read_dtype(Node const& node, std::string const& path) {
-  return std::array{DType::fp64, DType::fp32, DType::fp16, DType::bf16}[read_word(
-      node, path, {"fp64", "fp32", "fp16", "bf16"})];
+  return std::array{DType::fp64, DType::fp32, DType::fp16,
+                    DType::bf16}[read_word(node, path, {"fp64", "fp32", "fp16", "bf16"})];
 }
 
 Layout read_layout(Node const& node, std::string const& path) {
@@ -43,13 +45,15 @@ Layout read_layout(Node const& node, std::string const& path) {
 }
 
 Distribution read_distribution(Node const& node, std::string const& path) {
-  return std::array{Distribution::normal, Distribution::uniform, Distribution::unbalanced,
-                    Distribution::constant}[read_word(node, path, {"normal", "uniform", "unbalanced", "constant"})];
+  return std::array{
+      Distribution::normal, Distribution::uniform, Distribution::unbalanced,
+      Distribution::constant}[read_word(node, path, {"normal", "uniform", "unbalanced", "constant"})];
 }
 
 std::optional<double> read_scale(Node const& node, std::string const& path) {
   if (is_word(node, "default")) return std::nullopt;
-  bool const is_text = !node.is_scalar() || node.quoted || node.text.find_first_of("0123456789") == std::string::npos;
+  bool const is_text =
+      !node.is_scalar() || node.quoted || node.text.find_first_of("0123456789") == std::string::npos;
   if (is_text) fail_found(node, path, "default, or a finite number such as 0.125, -2 or 1e-3");
   return read_number(node, path);
 }
@@ -68,8 +72,9 @@ Mask read_mask(Node const& node, std::string const& path) {
   if (window == nullptr) fail(node.at, path, "found a map without keys; allowed: " + allowed);
   if (!window->is_sequence()) fail_found(*window, window_path, "a list [left, right]");
   if (window->values.size() != 2) {
-    fail(window->at, window_path, "found a list of " + std::to_string(window->values.size()) +
-                                      " values; allowed: a list [left, right]");
+    fail(window->at, window_path,
+         "found a list of " + std::to_string(window->values.size()) +
+             " values; allowed: a list [left, right]");
   }
   return Mask::window(read_integer(window->values[0], yaml::element_path(window_path, 0), -1, max_size),
                       read_integer(window->values[1], yaml::element_path(window_path, 1), -1, max_size));
@@ -119,20 +124,24 @@ constexpr std::array<Entry, 14> entries = {{
      }},
     {"value_dim", false,
      [](Node const& node, std::string const& path) {
-       return make_axis(node, path, read_dim, [](Draft& d, std::int64_t dim, Location const&) { d.value_dim = dim; });
+       return make_axis(node, path, read_dim,
+                        [](Draft& d, std::int64_t dim, Location const&) { d.value_dim = dim; });
      }},
     {"dtype", true,
      [](Node const& node, std::string const& path) {
-       return make_axis(node, path, read_dtype, [](Draft& d, DType type, Location const&) { d.result.dtype = type; });
+       return make_axis(node, path, read_dtype,
+                        [](Draft& d, DType type, Location const&) { d.result.dtype = type; });
      }},
     {"mask", true,
      [](Node const& node, std::string const& path) {
-       return make_axis(node, path, read_mask, [](Draft& d, Mask mask, Location const&) { d.result.mask = mask; });
+       return make_axis(node, path, read_mask,
+                        [](Draft& d, Mask mask, Location const&) { d.result.mask = mask; });
      }},
     {"scale", true,
      [](Node const& node, std::string const& path) {
-       return make_axis(node, path, read_scale,
-                        [](Draft& d, std::optional<double> scale, Location const&) { d.result.scale = scale; });
+       return make_axis(node, path, read_scale, [](Draft& d, std::optional<double> scale, Location const&) {
+         d.result.scale = scale;
+       });
      }},
     {"layout", true,
      [](Node const& node, std::string const& path) {
@@ -165,15 +174,18 @@ void require_shape_keys(Node const& problem, Location const& at) {
     }
   }
   if (!seq && !seq_q) fail(at, "problem.seq", "missing; allowed: seq, or seq_q and seq_k, or tensors");
-  if (problem.find("head_dim") == nullptr) fail(at, "problem.head_dim", "missing; allowed: head_dim, or tensors");
+  if (problem.find("head_dim") == nullptr)
+    fail(at, "problem.head_dim", "missing; allowed: head_dim, or tensors");
 }
 
 void refuse_shape_keys(Node const& problem) {
   for (yaml::Key const& key : problem.keys) {
-    auto const entry = std::find_if(entries.begin(), entries.end(), [&](Entry const& e) { return e.key == key.name; });
+    auto const entry =
+        std::find_if(entries.begin(), entries.end(), [&](Entry const& e) { return e.key == key.name; });
     if (entry == entries.end() || entry->with_tensors) continue;
     fail(key.at, "problem." + key.name,
-         "found beside problem.tensors, which carry the shape and the values; allowed with them: dtype, mask, scale, "
+         "found beside problem.tensors, which carry the shape and the values; allowed with them: dtype, "
+         "mask, scale, "
          "layout");
   }
   Node const* layout = problem.find("layout");
@@ -203,7 +215,8 @@ std::vector<Axis> problem_axes(Node const& problem, Location const& at, std::fil
   std::vector<Axis> axes;
   for (std::size_t i = 0; i < problem.keys.size(); ++i) {
     std::string const& key = problem.keys[i].name;
-    auto const entry = std::find_if(entries.begin(), entries.end(), [&](Entry const& e) { return e.key == key; });
+    auto const entry =
+        std::find_if(entries.begin(), entries.end(), [&](Entry const& e) { return e.key == key; });
     if (entry != entries.end()) axes.push_back(entry->make(problem.values[i], "problem." + key));
   }
   return axes;

@@ -106,7 +106,8 @@ double read_bytes(Node const& node, std::string_view path) {
     std::string_view const number = std::string_view(node.text).substr(0, node.text.size() - unit.size());
     bool const bare = unit.empty();
     if (unit.starts_with(' ')) unit.remove_prefix(1);
-    auto const known = std::find_if(units.begin(), units.end(), [&](auto const& u) { return u.first == unit; });
+    auto const known =
+        std::find_if(units.begin(), units.end(), [&](auto const& u) { return u.first == unit; });
     std::optional<std::int64_t> const value = convert<std::int64_t>(number);
     std::int64_t bytes = 0;
     if (whole && value && known != units.end() && unit.empty() == bare && !(bare && node.quoted) &&
@@ -114,7 +115,8 @@ double read_bytes(Node const& node, std::string_view path) {
       return static_cast<double>(bytes);
     }
   }
-  fail_found(node, path, "auto, or bytes above 0 as a whole number, alone or with KiB, MiB, GiB, TiB, KB, MB, GB or TB");
+  fail_found(node, path,
+             "auto, or bytes above 0 as a whole number, alone or with KiB, MiB, GiB, TiB, KB, MB, GB or TB");
 }
 
 std::string read_text_value(Node const& node, std::string_view path) {

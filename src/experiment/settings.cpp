@@ -33,7 +33,8 @@ double read_expected_speedup(Node const& node, std::vector<Case> const& cases) {
   for (Kernel const kernel : {Kernel::naive, Kernel::fused}) {
     if (std::any_of(cases.begin(), cases.end(), [&](Case const& c) { return c.kernel == kernel; })) continue;
     fail(node.at, "expected_speedup",
-         "compares fused with naive, and kernels has no " + std::string(flashpad::name(kernel)) + "; allowed: with both");
+         "compares fused with naive, and kernels has no " + std::string(flashpad::name(kernel)) +
+             "; allowed: with both");
   }
   return speedup;
 }

@@ -40,8 +40,10 @@ std::size_t character_size(std::string_view text) {
   auto const byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
   unsigned const first = byte(0);
   if (first < 0x80) return 1;
-  std::size_t const size = first >= 0xc2 && first <= 0xdf ? 2 : (first & 0xf0U) == 0xe0 ? 3
-                           : first >= 0xf0 && first <= 0xf4 ? 4 : 0;
+  std::size_t const size = first >= 0xc2 && first <= 0xdf   ? 2
+                           : (first & 0xf0U) == 0xe0        ? 3
+                           : first >= 0xf0 && first <= 0xf4 ? 4
+                                                            : 0;
   for (std::size_t i = 1; i < size; ++i) {
     if ((byte(i) & 0xc0U) != 0x80) return 0;
   }
@@ -77,10 +79,12 @@ void check_line(std::string_view line, Location const& where) {
 
 std::string checked_text(std::string const& text, Location const& start) {
   if (text.size() > max_bytes) {
-    fail({start.source, 0, 0}, "", fmt::format("found {} bytes; allowed: at most {}", text.size(), max_bytes));
+    fail({start.source, 0, 0}, "",
+         fmt::format("found {} bytes; allowed: at most {}", text.size(), max_bytes));
   }
   bool const has_mark = text.starts_with(byte_order_mark);
-  std::string plain = with_plain_line_ends(std::string_view(text).substr(has_mark ? byte_order_mark.size() : 0));
+  std::string plain =
+      with_plain_line_ends(std::string_view(text).substr(has_mark ? byte_order_mark.size() : 0));
   Location where = start;
   for (std::size_t begin = 0; begin < plain.size();) {
     std::size_t const end = std::min(plain.find('\n', begin), plain.size());

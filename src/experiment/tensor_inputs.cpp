@@ -27,11 +27,13 @@ struct Tensor {
 
 Node const& require_name(Node const& tensors, std::string const& key) {
   Node const* name = tensors.find(key);
-  if (name == nullptr) fail(tensors.at, "problem.tensors." + key, "missing; give the .npy files of q, k and v");
+  if (name == nullptr)
+    fail(tensors.at, "problem.tensors." + key, "missing; give the .npy files of q, k and v");
   return *name;
 }
 
-Tensor read_tensor(Node const& name, std::string const& path, std::filesystem::path const& folder, Layout layout) {
+Tensor read_tensor(Node const& name, std::string const& path, std::filesystem::path const& folder,
+                   Layout layout) {
   Tensor tensor;
   tensor.file = folder / read_text_value(name, path);
   try {
@@ -53,8 +55,8 @@ void require_same(Node const& name, std::string const& path, Tensor const& tenso
                   std::int64_t value, std::int64_t expected, char const* other, Layout layout) {
   if (value == expected) return;
   fail(name.at, path,
-       fmt::format("{} has {} {} in its shape {} as {}; allowed: {}, as in {}", tensor.file.string(), what, value,
-                   shape_text(tensor.header.shape), flashpad::name(layout), expected, other));
+       fmt::format("{} has {} {} in its shape {} as {}; allowed: {}, as in {}", tensor.file.string(), what,
+                   value, shape_text(tensor.header.shape), flashpad::name(layout), expected, other));
 }
 
 }  // namespace
@@ -76,10 +78,12 @@ void read_tensor_inputs(Node const& tensors, std::filesystem::path const& folder
   require_same(v_name, v_path, v, "batch", v.batch, q.batch, "q", layout);
   require_same(v_name, v_path, v, "kv_heads", v.heads, k.heads, "k", layout);
   require_same(v_name, v_path, v, "seq_k", v.seq, k.seq, "k", layout);
-  for (auto const& [name, path, tensor] : {std::tuple{&k_name, &k_path, &k}, std::tuple{&v_name, &v_path, &v}}) {
+  for (auto const& [name, path, tensor] :
+       {std::tuple{&k_name, &k_path, &k}, std::tuple{&v_name, &v_path, &v}}) {
     if (tensor->header.dtype == q.header.dtype) continue;
-    fail(name->at, *path, fmt::format("{} holds {}; allowed: {}, as in q", tensor->file.string(),
-                                      flashpad::name(tensor->header.dtype), flashpad::name(q.header.dtype)));
+    fail(name->at, *path,
+         fmt::format("{} holds {}; allowed: {}, as in q", tensor->file.string(),
+                     flashpad::name(tensor->header.dtype), flashpad::name(q.header.dtype)));
   }
 
   Shape const shape{q.batch, q.heads, k.heads, q.seq, k.seq, q.dim, v.dim};

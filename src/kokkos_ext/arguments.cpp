@@ -3,8 +3,8 @@
 
 #include <flashpad/error.hpp>
 
-#include <Kokkos_Core.hpp>
 #include <fmt/format.h>
+#include <Kokkos_Core.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -36,15 +36,11 @@ constexpr Flag known_flags[] = {
 };
 #else
 constexpr Flag known_flags[] = {
-    {"--kokkos-help", Value::none},
-    {"--kokkos-disable-warnings", Value::none},
-    {"--kokkos-tune-internals", Value::none},
-    {"--kokkos-threads", Value::number},
-    {"--kokkos-numa", Value::number},
-    {"--kokkos-device-id", Value::number},
+    {"--kokkos-help", Value::none},           {"--kokkos-disable-warnings", Value::none},
+    {"--kokkos-tune-internals", Value::none}, {"--kokkos-threads", Value::number},
+    {"--kokkos-numa", Value::number},         {"--kokkos-device-id", Value::number},
     {"--kokkos-num-devices", Value::text},  // N or N,M
-    {"--kokkos-tools-library", Value::text},
-    {"--kokkos-tools-args", Value::text},
+    {"--kokkos-tools-library", Value::text},  {"--kokkos-tools-args", Value::text},
     {"--kokkos-tools-help", Value::none},
 };
 #endif
@@ -75,10 +71,12 @@ void check_kokkos_flags(std::vector<std::string> const& flags) {
     auto const known = std::find_if(std::begin(known_flags), std::end(known_flags),
                                     [&](Flag const& candidate) { return candidate.name == name; });
     if (known == std::end(known_flags)) {
-      throw Error(fmt::format("{}: Kokkos {}.{}.{} has no such flag; allowed: {}", name, KOKKOS_VERSION / 10000,
-                              KOKKOS_VERSION / 100 % 100, KOKKOS_VERSION % 100, known_names()));
+      throw Error(fmt::format("{}: Kokkos {}.{}.{} has no such flag; allowed: {}", name,
+                              KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100, KOKKOS_VERSION % 100,
+                              known_names()));
     }
-    std::string_view const value = equals == std::string::npos ? "" : std::string_view(flag).substr(equals + 1);
+    std::string_view const value =
+        equals == std::string::npos ? "" : std::string_view(flag).substr(equals + 1);
     if (known->value == Value::number && !is_number(value)) {
       throw Error(fmt::format("{}: `{}` is no number of 0 or more; allowed: {}=NUMBER", name, value, name));
     }

@@ -9,9 +9,9 @@ namespace flashpad::kokkos_ext {
 /// Whether an argument is addressed to Kokkos.
 bool is_kokkos_flag(std::string const& argument);
 
-/// Throws Error on a --kokkos-* flag that this Kokkos does not know, naming the known ones, and on one with no
-/// value where it wants one, or with a value that is no number where it wants a number. Kokkos itself passes
-/// over the first in silence or with a warning.
+/// Throws Error on a --kokkos-* flag that this Kokkos does not know, naming the known ones, and on one with
+/// no value where it wants one, or with a value that is no number where it wants a number. Kokkos itself
+/// passes over the first in silence or with a warning.
 void check_kokkos_flags(std::vector<std::string> const& flags);
 
 /// Initialises Kokkos with these flags, and finalises it on destruction. Throws Error where Kokkos refuses.

@@ -37,7 +37,8 @@ class Runner {
   /// Seconds that making the plan took.
   [[nodiscard]] virtual double plan_seconds() const = 0;
   /// Fills every copy of the inputs; each is a compact tensor in the spec's type and layout.
-  virtual void load(std::span<std::byte const> q, std::span<std::byte const> k, std::span<std::byte const> v) = 0;
+  virtual void load(std::span<std::byte const> q, std::span<std::byte const> k,
+                    std::span<std::byte const> v) = 0;
   /// Every bit of every output set, which is a NaN in all types.
   virtual void fill_outputs_with_nan() = 0;
   /// Enqueues one call. `stats` writes max and sum; the others O and, if asked, LSE.

@@ -5,7 +5,9 @@
 
 namespace flashpad::measure {
 
-std::unique_ptr<Backend> make_openmp_backend() { return std::make_unique<KokkosBackend<Kokkos::OpenMP>>("openmp"); }
+std::unique_ptr<Backend> make_openmp_backend() {
+  return std::make_unique<KokkosBackend<Kokkos::OpenMP>>("openmp");
+}
 
 }  // namespace flashpad::measure
 

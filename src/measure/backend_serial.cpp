@@ -5,7 +5,9 @@
 
 namespace flashpad::measure {
 
-std::unique_ptr<Backend> make_serial_backend() { return std::make_unique<KokkosBackend<Kokkos::Serial>>("serial"); }
+std::unique_ptr<Backend> make_serial_backend() {
+  return std::make_unique<KokkosBackend<Kokkos::Serial>>("serial");
+}
 
 }  // namespace flashpad::measure
 

@@ -5,7 +5,9 @@
 
 namespace flashpad::measure {
 
-std::unique_ptr<Backend> make_threads_backend() { return std::make_unique<KokkosBackend<Kokkos::Threads>>("threads"); }
+std::unique_ptr<Backend> make_threads_backend() {
+  return std::make_unique<KokkosBackend<Kokkos::Threads>>("threads");
+}
 
 }  // namespace flashpad::measure
 

@@ -8,10 +8,10 @@
 #include "measure/machine.hpp"
 #include "measure/parallel.hpp"
 
-#include <flashpad_build_info.hpp>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <flashpad_build_info.hpp>
 
 #include <cstdlib>
 #include <ctime>
@@ -87,7 +87,8 @@ Json context(std::vector<std::string> const& command_line, std::vector<std::stri
   json["blas_threads"] = value_or_null(blas_threads());
   json["backends"] = Json::array();
   for (std::string const& name : backends) json["backends"].push_back(describe(name));
-  json["flops_rule"] = "2 (head_dim + value_dim) a visible pair of query and key (stats: 2 head_dim); hidden pairs count 0";
+  json["flops_rule"] =
+      "2 (head_dim + value_dim) a visible pair of query and key (stats: 2 head_dim); hidden pairs count 0";
   json["bytes_rule"] =
       "bytes_model: arguments once; naive also 2 e_S + 2 e_P a pair; estimates, not measurements";
   return json;

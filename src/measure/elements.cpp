@@ -92,7 +92,8 @@ void store(std::byte* data, DType dtype, std::int64_t index, double value) {
   }
 }
 
-std::vector<std::byte> pack(std::span<double const> values, Extents const& extents, DType dtype, Layout layout) {
+std::vector<std::byte> pack(std::span<double const> values, Extents const& extents, DType dtype,
+                            Layout layout) {
   std::vector<std::byte> data(static_cast<std::size_t>(extents.count() * size_of(dtype)));
   for_each_row(extents, layout, [&](std::int64_t from, std::int64_t to) {
     for (std::int64_t c = 0; c < extents.columns; ++c) {
@@ -102,7 +103,8 @@ std::vector<std::byte> pack(std::span<double const> values, Extents const& exten
   return data;
 }
 
-std::vector<double> unpack(std::span<std::byte const> data, Extents const& extents, DType dtype, Layout layout) {
+std::vector<double> unpack(std::span<std::byte const> data, Extents const& extents, DType dtype,
+                           Layout layout) {
   std::vector<double> values(static_cast<std::size_t>(extents.count()));
   for_each_row(extents, layout, [&](std::int64_t to, std::int64_t from) {
     for (std::int64_t c = 0; c < extents.columns; ++c) {

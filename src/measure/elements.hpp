@@ -11,7 +11,8 @@
 #include <span>
 #include <vector>
 
-// Between the driver's own copy of a tensor (float64, contiguous b, h, n, d) and the bytes that a kernel sees.
+// Between the driver's own copy of a tensor (float64, contiguous b, h, n, d) and the bytes that a kernel
+// sees.
 
 namespace flashpad::measure {
 
@@ -37,9 +38,11 @@ double load(std::byte const* data, DType dtype, std::int64_t index);
 void store(std::byte* data, DType dtype, std::int64_t index, double value);
 
 /// values[b][h][n][c] as a compact tensor.
-std::vector<std::byte> pack(std::span<double const> values, Extents const& extents, DType dtype, Layout layout);
+std::vector<std::byte> pack(std::span<double const> values, Extents const& extents, DType dtype,
+                            Layout layout);
 
 /// A compact tensor as values[b][h][n][c].
-std::vector<double> unpack(std::span<std::byte const> data, Extents const& extents, DType dtype, Layout layout);
+std::vector<double> unpack(std::span<std::byte const> data, Extents const& extents, DType dtype,
+                           Layout layout);
 
 }  // namespace flashpad::measure

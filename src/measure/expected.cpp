@@ -82,14 +82,19 @@ Expected make_expected(Case const& one, Inputs const& inputs, std::vector<QueryR
   auto const count = static_cast<std::int64_t>(expected.rows.size());
   expected.o.resize(static_cast<std::size_t>(count * s.value_dim));
   expected.lse.resize(static_cast<std::size_t>(count));
-  ReferenceProblem const problem = {.shape = s, .mask = one.mask, .scale = scale_of(one),
-                                    .q = inputs.q.data(), .k = inputs.k.data(), .v = inputs.v.data()};
+  ReferenceProblem const problem = {.shape = s,
+                                    .mask = one.mask,
+                                    .scale = scale_of(one),
+                                    .q = inputs.q.data(),
+                                    .k = inputs.k.data(),
+                                    .v = inputs.v.data()};
   std::mutex lock;
   parallel_ranges(count, 1, [&](std::int64_t r, std::int64_t) {
     stop_if_interrupted();
     QueryRow const& row = expected.rows[static_cast<std::size_t>(r)];
     double* o = expected.o.data() + r * s.value_dim;
-    reference_row(problem, row.b, row.h, row.i, o, &expected.lse[static_cast<std::size_t>(r)], nullptr, nullptr);
+    reference_row(problem, row.b, row.h, row.i, o, &expected.lse[static_cast<std::size_t>(r)], nullptr,
+                  nullptr);
 
     double error = 0;
     double largest = 0;

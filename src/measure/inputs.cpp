@@ -63,7 +63,8 @@ std::vector<double> read(Case const& one, std::filesystem::path const& file, Ext
                             shape_text(array.shape), shape_text(expected)));
   }
   if (array.dtype != one.dtype) {
-    converted = fmt::format("inputs converted from {} in the files to {}", name(array.dtype), name(one.dtype));
+    converted =
+        fmt::format("inputs converted from {} in the files to {}", name(array.dtype), name(one.dtype));
   }
   std::vector<double> values = unpack(array.data, extents, array.dtype, one.layout);
   parallel_ranges(extents.count(), elements_per_piece, [&](std::int64_t begin, std::int64_t end) {

@@ -20,8 +20,8 @@ struct Inputs {
 /// Element `index` (of the contiguous tensor) that a distribution has for a seed. It depends on nothing else:
 /// not on the layout, the number of threads or the standard library's generators.
 ///
-/// normal: mean 0, deviation 1. uniform: [-1, 1). unbalanced: normal, and blocks of 32 keys of K scaled in turn
-/// by 0.25, 1, 4, 0.5, 8, 2, so that the running maximum of a row moves from tile to tile. constant: 0.5
+/// normal: mean 0, deviation 1. uniform: [-1, 1). unbalanced: normal, and blocks of 32 keys of K scaled in
+/// turn by 0.25, 1, 4, 0.5, 8, 2, so that the running maximum of a row moves from tile to tile. constant: 0.5
 /// everywhere, so that all scores are equal and O is 0.5.
 enum class Tensor : std::uint8_t { q, k, v };
 double generated(Distribution distribution, std::uint64_t seed, Tensor tensor, std::uint64_t index,

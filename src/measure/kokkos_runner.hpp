@@ -15,8 +15,8 @@
 
 namespace flashpad::measure {
 
-/// Runner on a Kokkos execution space. Tensors are plain bytes here: the library is called through its untyped
-/// arguments, so that one instantiation serves all element types.
+/// Runner on a Kokkos execution space. Tensors are plain bytes here: the library is called through its
+/// untyped arguments, so that one instantiation serves all element types.
 template <class Exec, class Timer = FenceTimer<Exec>>
 class KokkosRunner final : public Runner {
  public:
@@ -46,7 +46,8 @@ class KokkosRunner final : public Runner {
   [[nodiscard]] Choice const& choice() const override { return m_plan->choice(); }
   [[nodiscard]] double plan_seconds() const override { return m_plan_seconds; }
 
-  void load(std::span<std::byte const> q, std::span<std::byte const> k, std::span<std::byte const> v) override {
+  void load(std::span<std::byte const> q, std::span<std::byte const> k,
+            std::span<std::byte const> v) override {
     for (std::int64_t copy = 0; copy < m_spec.copies; ++copy) {
       std::int64_t at = copy * m_copy_stride;
       for (std::span<std::byte const> const& tensor : {q, k, v}) {
@@ -106,13 +107,16 @@ class KokkosRunner final : public Runner {
 
  private:
   using Buffer = Kokkos::View<unsigned char*, typename Exec::memory_space>;
-  using HostBytes = Kokkos::View<unsigned char const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  using HostBytes =
+      Kokkos::View<unsigned char const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
   // Tensors start on a boundary that suits every vector unit.
   static std::int64_t padded(std::int64_t bytes) { return (bytes + 255) / 256 * 256; }
 
   [[nodiscard]] bool is_stats() const { return m_plan->choice().kernel == Kernel::stats; }
-  [[nodiscard]] DType statistic_type() const { return m_spec.dtype == DType::fp64 ? DType::fp64 : DType::fp32; }
+  [[nodiscard]] DType statistic_type() const {
+    return m_spec.dtype == DType::fp64 ? DType::fp64 : DType::fp32;
+  }
   [[nodiscard]] std::int64_t statistic_size() const { return size_of(statistic_type()); }
 
   [[nodiscard]] detail::TensorRef tensor(void const* data, Extents const& e) const {
@@ -124,15 +128,20 @@ class KokkosRunner final : public Runner {
 
   [[nodiscard]] detail::TensorRef statistic(Buffer const& buffer) const {
     Shape const& s = m_spec.shape;
-    return {buffer.data(), {s.batch, s.heads, s.seq_q, 1}, {s.heads * s.seq_q, s.seq_q, 1, 1}, statistic_type(), true};
+    return {buffer.data(),
+            {s.batch, s.heads, s.seq_q, 1},
+            {s.heads * s.seq_q, s.seq_q, 1, 1},
+            statistic_type(),
+            true};
   }
 
   std::vector<std::byte> bytes_of(Buffer const& buffer) const {
     std::vector<std::byte> bytes(buffer.extent(0));
-    Kokkos::deep_copy(m_exec,
-                      Kokkos::View<unsigned char*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-                          reinterpret_cast<unsigned char*>(bytes.data()), bytes.size()),
-                      buffer);
+    Kokkos::deep_copy(
+        m_exec,
+        Kokkos::View<unsigned char*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+            reinterpret_cast<unsigned char*>(bytes.data()), bytes.size()),
+        buffer);
     m_exec.fence();
     return bytes;
   }

@@ -5,12 +5,13 @@
 #include <optional>
 #include <string>
 
-// What the operating system says about this machine. `root` stands for "/" and lets a test bring its own files.
+// What the operating system says about this machine. `root` stands for "/" and lets a test bring its own
+// files.
 
 namespace flashpad::measure {
 
-/// Bytes that this process can still take: what the kernel calls available, cut down to what the limits of its
-/// cgroup and of all cgroups above leave (version 1 and 2).
+/// Bytes that this process can still take: what the kernel calls available, cut down to what the limits of
+/// its cgroup and of all cgroups above leave (version 1 and 2).
 double host_memory_free(std::filesystem::path const& root = "/");
 
 /// Size of the largest cache of one core in bytes; 0 where the system does not say.

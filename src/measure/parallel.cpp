@@ -20,8 +20,8 @@ namespace flashpad::measure {
 
 namespace {
 
-// An OpenMP runtime that binds its threads binds the initial one too, and new threads inherit its single core.
-// What all threads of the process may use together is what the process was given.
+// An OpenMP runtime that binds its threads binds the initial one too, and new threads inherit its single
+// core. What all threads of the process may use together is what the process was given.
 cpu_set_t affinity_of_process() {
   cpu_set_t all;
   CPU_ZERO(&all);

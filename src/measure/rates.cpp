@@ -63,8 +63,9 @@ void rate(Case const& one, Choice const& choice, Backend& place, Row& row) {
   row.intensity = roof.intensity;
   row.roof = roof.name();
   row.roof_fraction = rate / roof.attainable;
-  row.flag = model::flag(flops, bytes, *row.median_s, working_set(one, choice, model::io_bytes(choice.kernel, work)),
-                         place.last_level_cache(), peaks);
+  row.flag =
+      model::flag(flops, bytes, *row.median_s, working_set(one, choice, model::io_bytes(choice.kernel, work)),
+                  place.last_level_cache(), peaks);
 }
 
 void join(std::vector<Case> const& cases, std::vector<Row>& rows) {
@@ -88,12 +89,13 @@ void check_speedups(std::vector<Case> const& cases, double expected, std::vector
     if (row.kernel != name(Kernel::fused) || row.status != Status::ok || !row.speedup_vs_naive) continue;
     if (*row.speedup_vs_naive >= expected) continue;
     double const unmasked = cases[r].mask.is_causal() ? unmasked_median(cases, rows, r) : 0;
-    auto const symptom = unmasked > 0 && *row.median_s > no_faster * unmasked ? report::Symptom::causal_no_faster
-                                                                             : report::Symptom::slower_than_expected;
+    auto const symptom = unmasked > 0 && *row.median_s > no_faster * unmasked
+                             ? report::Symptom::causal_no_faster
+                             : report::Symptom::slower_than_expected;
     row.status = Status::failed;
     if (!row.reason.empty()) row.reason += "; ";
-    row.reason += fmt::format("{:.2f}x naive, expected {:.2f}x; likely cause: {}", *row.speedup_vs_naive, expected,
-                              report::likely_cause(symptom));
+    row.reason += fmt::format("{:.2f}x naive, expected {:.2f}x; likely cause: {}", *row.speedup_vs_naive,
+                              expected, report::likely_cause(symptom));
   }
 }
 

@@ -18,7 +18,8 @@ std::vector<std::int64_t> edges(std::int64_t seq_q) {
   for (std::int64_t const row : {std::int64_t{0}, seq_q - 1, std::int64_t{64}, std::int64_t{63}, last_edge,
                                  last_edge - 1, std::int64_t{65}, std::int64_t{127}, std::int64_t{128},
                                  seq_q / 2 / 64 * 64, seq_q / 2 / 64 * 64 - 1}) {
-    if (row >= 0 && row < seq_q && std::find(rows.begin(), rows.end(), row) == rows.end()) rows.push_back(row);
+    if (row >= 0 && row < seq_q && std::find(rows.begin(), rows.end(), row) == rows.end())
+      rows.push_back(row);
   }
   return rows;
 }
@@ -35,8 +36,8 @@ std::vector<QueryRow> rows_to_verify(Shape const& s, double budget) {
   std::int64_t const heads = s.batch * s.heads;
   std::int64_t const total = heads * s.seq_q;
   if (total == 0) return {};
-  double const row_cost = static_cast<double>(std::max<std::int64_t>(s.seq_k, 1)) *
-                          static_cast<double>(s.head_dim + s.value_dim);
+  double const row_cost =
+      static_cast<double>(std::max<std::int64_t>(s.seq_k, 1)) * static_cast<double>(s.head_dim + s.value_dim);
   auto const affordable = static_cast<std::int64_t>(std::min(budget / row_cost, 1e15));
   std::int64_t const wanted = std::min(std::max(affordable, min_rows), total);
 

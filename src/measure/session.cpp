@@ -100,7 +100,8 @@ std::unique_ptr<Prepared> Session::prepare(Case const& one, Row& row) {
   if (m_problem && m_problem->key != one.problem_key) m_problem.reset();
   try {
     return prepare_on(one, place, row);
-  } catch (std::exception const& error) {  // of the library, of Kokkos or of a file: this row's, not the sweep's
+  } catch (
+      std::exception const& error) {  // of the library, of Kokkos or of a file: this row's, not the sweep's
     row.status = Status::failed;
     std::string const text = error.what();
     add_reason(row, text.substr(0, text.find('\n')));
@@ -177,7 +178,8 @@ std::unique_ptr<Prepared> Session::set_up(Case const& one, Backend& place, Row& 
     }
   } catch (OutOfMemory const& error) {
     double const needed = fit.needed - need.workspace_min + error.bytes_needed();
-    out_of_memory(row, needed, fmt::format("and {} are {}: {}", report::format_bytes(room), where, error.what()));
+    out_of_memory(row, needed,
+                  fmt::format("and {} are {}: {}", report::format_bytes(room), where, error.what()));
     return nullptr;
   } catch (std::bad_alloc const&) {  // something else took what was free a moment ago
     out_of_memory(row, fit.needed, "which were free and could not be allocated");
@@ -185,16 +187,18 @@ std::unique_ptr<Prepared> Session::set_up(Case const& one, Backend& place, Row& 
   }
   if (m_settings.timing.cache == Cache::cold && prepared->copies < wanted) {
     row.cache = name(Cache::warm);
-    add_reason(row, fmt::format("cache: warm, because memory holds {} of the {} copies of the inputs that pass the "
-                                "last-level cache",
-                                prepared->copies, wanted));
+    add_reason(
+        row, fmt::format("cache: warm, because memory holds {} of the {} copies of the inputs that pass the "
+                         "last-level cache",
+                         prepared->copies, wanted));
   }
   return prepared;
 }
 
 bool Session::verify_first_call(Case const& one, Prepared const& prepared, Row& row) {
   if (!m_problem->expected) {
-    m_problem->expected = make_expected(one, m_problem->inputs, rows_to_verify(one.shape, m_settings.verify_budget));
+    m_problem->expected =
+        make_expected(one, m_problem->inputs, rows_to_verify(one.shape, m_settings.verify_budget));
   }
   Verdict const verdict =
       verify(one, m_problem->inputs, *m_problem->expected, prepared.outputs, prepared.runner->choice().tile);
@@ -228,8 +232,8 @@ void Session::time(Case const& one, Prepared& prepared, Row& row) {
 
   // What was timed is what was verified: the same inputs give the same bits, whichever copy they come from.
   Outputs const timed = runner.fetch();
-  bool const same = row.kernel == name(Kernel::stats) ? timed.lse == prepared.outputs.lse
-                                                      : timed.o == prepared.outputs.o;
+  bool const same =
+      row.kernel == name(Kernel::stats) ? timed.lse == prepared.outputs.lse : timed.o == prepared.outputs.o;
   if (m_settings.verify && !same) {
     row.status = Status::failed;
     row.verified = false;

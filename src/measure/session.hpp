@@ -67,7 +67,8 @@ class Session {
 /// What the counts of a timed call depend on: it writes O and no LSE.
 model::Work work_of(Case const& one);
 
-/// Fills in what follows from the median: rates, roofs, flags. Peaks are measured where they are not known yet.
+/// Fills in what follows from the median: rates, roofs, flags. Peaks are measured where they are not known
+/// yet.
 void rate(Case const& one, Choice const& choice, Backend& place, Row& row);
 
 /// Joins rows of the same problem: speedup_vs_naive, by backend.

@@ -60,7 +60,8 @@ double relative(Tally const& tally) {
   return std::sqrt(tally.error_squares / tally.want_squares);  // infinite where all is 0 but should not be
 }
 
-Tally compare_o(Case const& one, Expected const& expected, Outputs const& outputs, double bound, Tile const& tile) {
+Tally compare_o(Case const& one, Expected const& expected, Outputs const& outputs, double bound,
+                Tile const& tile) {
   std::int64_t const dv = one.shape.value_dim;
   auto const stride = strides(extents_of_o(one.shape), one.layout);
   bool const has_tail = tile.q > 0 && one.shape.seq_q % tile.q != 0 && one.shape.seq_q > tile.q;
@@ -143,7 +144,8 @@ Verdict verify(Case const& one, Inputs const& inputs, Expected const& expected, 
     if (inputs.finite) {
       if (auto const nan = find_nan(one, outputs)) {
         verdict.worst = *nan;
-        fail(verdict, report::Symptom::nan, fmt::format("O is NaN at {} although all inputs are finite", *nan));
+        fail(verdict, report::Symptom::nan,
+             fmt::format("O is NaN at {} although all inputs are finite", *nan));
         return verdict;
       }
     }

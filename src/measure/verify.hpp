@@ -16,9 +16,9 @@ namespace flashpad::measure {
 /// What the definition gives for the rows that are checked.
 struct Expected {
   std::vector<QueryRow> rows;
-  std::vector<double> o;    ///< rows x value_dim
-  std::vector<double> lse;  ///< rows
-  double value_max = 0;     ///< largest |V| that is finite and seen by some row
+  std::vector<double> o;      ///< rows x value_dim
+  std::vector<double> lse;    ///< rows
+  double value_max = 0;       ///< largest |V| that is finite and seen by some row
   double rounding_error = 0;  ///< 16-bit types: largest error of plain_row over the checked rows
   double output_max = 0;      ///< largest finite |O| of the checked rows
 };
@@ -32,7 +32,7 @@ struct Outputs {
 struct Verdict {
   std::optional<double> max_abs_err, rel_err, tolerance;  ///< empty where there is no O
   double lse_max_err = 0;
-  std::optional<std::string> worst;  ///< "b,h,i,c" of the largest error, "b,h,i" where it is in the LSE
+  std::optional<std::string> worst;        ///< "b,h,i,c" of the largest error, "b,h,i" where it is in the LSE
   std::optional<report::Symptom> symptom;  ///< empty: verified
   std::string reason;                      ///< one line, for a failed verdict
 };
@@ -51,8 +51,8 @@ double tolerance(DType dtype, Expected const& expected);
 /// Largest difference allowed in the LSE, relative to max(1, |lse|).
 double lse_tolerance(DType dtype);
 
-/// Compares a kernel's outputs with what is expected. `tile` is what the kernel used, for the diagnosis. Where
-/// the inputs are finite, all of O is searched for NaN, beyond the rows that are checked.
+/// Compares a kernel's outputs with what is expected. `tile` is what the kernel used, for the diagnosis.
+/// Where the inputs are finite, all of O is searched for NaN, beyond the rows that are checked.
 Verdict verify(Case const& one, Inputs const& inputs, Expected const& expected, Outputs const& outputs,
                Tile const& tile);
 

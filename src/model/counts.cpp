@@ -19,8 +19,10 @@ struct Sizes {
 Sizes sizes(Work const& work) {
   Shape const& s = work.shape;
   auto const real = [](std::int64_t value) { return static_cast<double>(value); };
-  return {real(s.batch),    real(s.heads),     real(s.kv_heads), real(s.seq_q), real(s.seq_k),
-          real(s.head_dim), real(s.value_dim), static_cast<double>(size_of(work.dtype)), score_bytes(work.dtype)};
+  return {
+      real(s.batch),          real(s.heads),    real(s.kv_heads),  real(s.seq_q),
+      real(s.seq_k),          real(s.head_dim), real(s.value_dim), static_cast<double>(size_of(work.dtype)),
+      score_bytes(work.dtype)};
 }
 
 void require_concrete(Kernel kernel) {

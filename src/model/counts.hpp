@@ -30,8 +30,8 @@ double probability_bytes(Work const& work);
 /// 2 (d + dv) operations a visible pair of query and key, 2 d for `stats`. Hidden pairs count nothing.
 double flops(Kernel kernel, Work const& work);
 
-/// Bytes of the call's own arguments, each touched once: Q, K, V and O (and LSE), or for `stats` Q, K, max and
-/// sum.
+/// Bytes of the call's own arguments, each touched once: Q, K, V and O (and LSE), or for `stats` Q, K, max
+/// and sum.
 double io_bytes(Kernel kernel, Work const& work);
 
 /// Bytes that the kernel moves to and from memory: its arguments once, and for naive the scores written and

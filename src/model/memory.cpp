@@ -38,7 +38,8 @@ Fit fit(Footprint const& need, Memory const& memory, std::int64_t copies_wanted)
   if (result.needed > room) return result;
   result.fits = true;
   double const spare = room - result.needed;
-  auto const more = need.inputs > 0 ? std::min(spare / need.inputs, static_cast<double>(copies_wanted - 1)) : 0.0;
+  auto const more =
+      need.inputs > 0 ? std::min(spare / need.inputs, static_cast<double>(copies_wanted - 1)) : 0.0;
   result.copies = 1 + static_cast<std::int64_t>(std::max(more, 0.0));
   result.workspace = room - fixed - static_cast<double>(result.copies) * need.inputs;
   return result;

@@ -38,8 +38,8 @@ struct Fit {
 /// Takes up to `copies_wanted` copies of the inputs, fewer where memory is short.
 Fit fit(Footprint const& need, Memory const& memory, std::int64_t copies_wanted);
 
-/// Copies of the inputs that together are more than twice the last-level cache, so that going round them finds
-/// none of them cached.
+/// Copies of the inputs that together are more than twice the last-level cache, so that going round them
+/// finds none of them cached.
 std::int64_t copies_past_cache(double inputs, double last_level_cache);
 
 }  // namespace flashpad::model

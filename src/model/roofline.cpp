@@ -17,7 +17,8 @@ Roof roof(double flops, double bytes, Peaks const& peaks) {
 std::string_view flag(double flops, double bytes, double seconds, double working_set, double last_level_cache,
                       Peaks const& peaks) {
   if (flops > peaks.flops * seconds) return "suspect";
-  if (bytes > peaks.bandwidth * seconds) return working_set <= last_level_cache ? "cache-resident" : "suspect";
+  if (bytes > peaks.bandwidth * seconds)
+    return working_set <= last_level_cache ? "cache-resident" : "suspect";
   return "";
 }
 

@@ -108,7 +108,8 @@ std::string json_document(Json const& context, std::vector<Row> const& rows) {
 
 std::string csv_document(std::vector<Row> const& rows) {
   std::string text = csv_line(to_json(Row{}), [](auto const& it) { return csv_field(it.key()); });
-  for (Row const& row : rows) text += csv_line(to_json(row), [](auto const& it) { return csv_field(it.value()); });
+  for (Row const& row : rows)
+    text += csv_line(to_json(row), [](auto const& it) { return csv_field(it.value()); });
   return text;
 }
 

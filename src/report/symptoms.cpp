@@ -9,13 +9,16 @@ std::string_view likely_cause(Symptom symptom) {
       return "exp(-inf + inf) in a tile that is hidden whole, or an output element never written: guard the "
              "running maximum until a row has seen a key";
     case Symptom::wrong_at_tail:
-      return "the bounds mask or the loop bound of the last, partial tile: padding keys do not exist, they are "
+      return "the bounds mask or the loop bound of the last, partial tile: padding keys do not exist, they "
+             "are "
              "not zeros; try a length that is no multiple of the tile";
     case Symptom::finite_but_wrong:
-      return "a missing or misplaced rescale: both the sum and the accumulator take exp(m_old - m_new) when the "
+      return "a missing or misplaced rescale: both the sum and the accumulator take exp(m_old - m_new) when "
+             "the "
              "maximum moves; try distribution: unbalanced";
     case Symptom::lse_wrong:
-      return "the sum is not rescaled, or was rounded to the type of the inputs: m + log(l) needs both in full "
+      return "the sum is not rescaled, or was rounded to the type of the inputs: m + log(l) needs both in "
+             "full "
              "precision";
     case Symptom::not_reproducible:
       return "a race between tiles, or an order of summation that depends on the schedule";

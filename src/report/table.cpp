@@ -68,8 +68,8 @@ std::size_t common_prefix(std::vector<Row> const& rows) {
   std::size_t length = first.size();
   for (Row const& row : rows) {
     auto const [end, other] =
-        std::mismatch(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(length), row.case_name.begin(),
-                      row.case_name.end());
+        std::mismatch(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(length),
+                      row.case_name.begin(), row.case_name.end());
     length = static_cast<std::size_t>(end - first.begin());
   }
   std::size_t const word = first.find_last_of("-_/. ", length == 0 ? 0 : length - 1);
@@ -81,7 +81,8 @@ std::string line_of(std::vector<std::string> const& cells, std::vector<std::size
   std::string line;
   for (std::size_t c = 0; c < cells.size(); ++c) {
     if (c > 0) line += gap;
-    line += layout[c].left ? fmt::format("{:<{}}", cells[c], widths[c]) : fmt::format("{:>{}}", cells[c], widths[c]);
+    line += layout[c].left ? fmt::format("{:<{}}", cells[c], widths[c])
+                           : fmt::format("{:>{}}", cells[c], widths[c]);
   }
   line.erase(line.find_last_not_of(' ') + 1);
   return line + '\n';

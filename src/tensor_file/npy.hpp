@@ -15,7 +15,7 @@ namespace flashpad {
 /// What a NumPy .npy file says about itself, already checked against the file's size.
 struct NpyHeader {
   std::vector<std::int64_t> shape;
-  DType dtype = DType::fp32;    ///< fp64, fp32 or fp16
+  DType dtype = DType::fp32;      ///< fp64, fp32 or fp16
   std::uint64_t data_offset = 0;  ///< where the elements start in the file
   std::uint64_t data_bytes = 0;   ///< product of the shape times the element's size
 };

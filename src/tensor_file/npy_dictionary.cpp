@@ -13,7 +13,8 @@ namespace flashpad::npy {
 namespace {
 
 [[noreturn]] void malformed(std::string const& what) {
-  throw Error("has a malformed header: " + what + "; allowed: a dictionary of descr, fortran_order and shape");
+  throw Error("has a malformed header: " + what +
+              "; allowed: a dictionary of descr, fortran_order and shape");
 }
 
 /// Reads the few Python literals that a header is made of.
@@ -111,7 +112,8 @@ Dictionary parse_dictionary(std::string_view text) {
     if (!seen.insert(key).second) malformed(fmt::format("the key '{}' twice", key));
     scanner.require(":");
     if (key == "descr") {
-      if (scanner.next_is('[')) throw Error("holds structured elements; allowed: float64, float32 or float16");
+      if (scanner.next_is('['))
+        throw Error("holds structured elements; allowed: float64, float32 or float16");
       dictionary.descr = scanner.string();
     } else if (key == "fortran_order") {
       dictionary.fortran_order = parse_boolean(scanner);

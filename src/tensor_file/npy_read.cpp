@@ -38,7 +38,8 @@ std::ifstream open(std::filesystem::path const& file, std::uint64_t& size) {
 }
 
 /// The dictionary's text. Format 1 has two bytes for its length, 2 and 3 have four.
-std::string read_dictionary(std::ifstream& stream, std::filesystem::path const& file, std::uint64_t& data_offset) {
+std::string read_dictionary(std::ifstream& stream, std::filesystem::path const& file,
+                            std::uint64_t& data_offset) {
   constexpr std::string_view magic = "\x93NUMPY";
   // NumPy's own limit for a header that it reads without being told to trust it.
   constexpr std::uint32_t max_length = 10000;
@@ -56,7 +57,8 @@ std::string read_dictionary(std::ifstream& stream, std::filesystem::path const& 
   std::size_t const length_bytes = major == 1 ? 2 : 4;
   stream.read(reinterpret_cast<char*>(&length), static_cast<std::streamsize>(length_bytes));
   if (!stream) fail(file, "ends inside its header");
-  if (length > max_length) fail(file, fmt::format("has a header of {} bytes; allowed: at most {}", length, max_length));
+  if (length > max_length)
+    fail(file, fmt::format("has a header of {} bytes; allowed: at most {}", length, max_length));
   std::string text(length, '\0');
   stream.read(text.data(), length);
   if (!stream) fail(file, "ends inside its header");
@@ -69,7 +71,8 @@ DType element_type(std::string const& descr, std::filesystem::path const& file) 
   if (descr == "<f4") return DType::fp32;
   if (descr == "<f2") return DType::fp16;
   constexpr std::string_view allowed = "little-endian float64 (<f8), float32 (<f4) or float16 (<f2)";
-  if (descr.starts_with('>')) fail(file, fmt::format("holds big-endian elements, '{}'; allowed: {}", descr, allowed));
+  if (descr.starts_with('>'))
+    fail(file, fmt::format("holds big-endian elements, '{}'; allowed: {}", descr, allowed));
   fail(file, fmt::format("holds elements of type '{}'; allowed: {}", descr, allowed));
 }
 
@@ -92,13 +95,14 @@ void check_size(NpyHeader& header, std::uint64_t file_size, std::filesystem::pat
   }
   if (bytes != present) {
     fail(file, fmt::format("is {}: shape {} of {} takes {} bytes, and {} follow the header",
-                           present < bytes ? "truncated" : "too long", shape_text(header.shape), name(header.dtype),
-                           bytes, present));
+                           present < bytes ? "truncated" : "too long", shape_text(header.shape),
+                           name(header.dtype), bytes, present));
   }
   header.data_bytes = bytes;
 }
 
-NpyHeader read_header(std::ifstream& stream, std::uint64_t file_size, std::filesystem::path const& file, int rank) {
+NpyHeader read_header(std::ifstream& stream, std::uint64_t file_size, std::filesystem::path const& file,
+                      int rank) {
   NpyHeader header;
   std::string const text = read_dictionary(stream, file, header.data_offset);
   npy::Dictionary dictionary;
@@ -111,8 +115,8 @@ NpyHeader read_header(std::ifstream& stream, std::uint64_t file_size, std::files
   if (dictionary.fortran_order) fail(file, "is in Fortran order; allowed: C order (numpy.ascontiguousarray)");
   header.shape = dictionary.shape;
   if (header.shape.size() != static_cast<std::size_t>(rank)) {
-    fail(file, fmt::format("has {} axes, shape {}; allowed: {} axes", header.shape.size(), shape_text(header.shape),
-                           rank));
+    fail(file, fmt::format("has {} axes, shape {}; allowed: {} axes", header.shape.size(),
+                           shape_text(header.shape), rank));
   }
   check_size(header, file_size, file);
   return header;

@@ -38,7 +38,8 @@ std::string header_text(std::vector<std::int64_t> const& shape, DType dtype) {
 
 void write_npy(std::filesystem::path const& file, std::vector<std::int64_t> const& shape, DType dtype,
                std::span<std::byte const> data) {
-  if (dtype == DType::bf16) throw Error(fmt::format("{}: .npy has no bf16; allowed: fp64, fp32, fp16", file.string()));
+  if (dtype == DType::bf16)
+    throw Error(fmt::format("{}: .npy has no bf16; allowed: fp64, fp32, fp16", file.string()));
   std::uint64_t bytes = static_cast<std::uint64_t>(size_of(dtype));
   for (std::int64_t const extent : shape) bytes *= static_cast<std::uint64_t>(extent);
   if (bytes != data.size()) {

@@ -3,6 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
+#include <csignal>
+#include <thread>
+
 namespace flashpad::cli {
 namespace {
 
@@ -20,8 +24,8 @@ output: {json: results/small.json}
   }
 
   Finished bench(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), {"bench", "small.yaml", "--benchmark_min_time=0.01", "--benchmark_out=b.json",
-                                         "--benchmark_out_format=json"});
+    arguments.insert(arguments.begin(), {"bench", "small.yaml", "--benchmark_min_time=0.01",
+                                         "--benchmark_out=b.json", "--benchmark_out_format=json"});
     return flashpad(arguments);
   }
 };
@@ -66,13 +70,26 @@ TEST_F(BenchTest, AMistypedFlagIsAnError) {
 }
 
 TEST_F(BenchTest, OutOfMemoryIsSkippedWithItsReason) {
-  Finished const finished = bench({"--set", "memory_limit=48MiB", "--set", "problem.seq=4096", "--set", "problem.head_dim=16"});
+  Finished const finished =
+      bench({"--set", "memory_limit=48MiB", "--set", "problem.seq=4096", "--set", "problem.head_dim=16"});
   EXPECT_EQ(finished.code, 0) << finished.err;
   nlohmann::json const document = json("b.json");
   ASSERT_EQ(document["benchmarks"].size(), 2u);
   EXPECT_EQ(document["benchmarks"][0]["error_occurred"], true);
   EXPECT_THAT(document["benchmarks"][0]["error_message"].get<std::string>(), HasSubstr("oom: needs"));
   EXPECT_FALSE(document["benchmarks"][1].contains("error_occurred"));
+}
+
+TEST_F(BenchTest, InterruptEndsItSoonAndKeepsTheReportWhole) {
+  pid_t const process = start({"bench", "small.yaml", "--benchmark_min_time=20", "--benchmark_out=b.json",
+                               "--benchmark_out_format=json"});
+  for (int i = 0; i < 1000 && !exists("b.json"); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  kill(process, SIGINT);
+  Finished const finished = wait_for(process);
+  EXPECT_EQ(finished.code, 130) << finished.err;
+  EXPECT_TRUE(json("b.json").contains("benchmarks"));
 }
 
 TEST_F(BenchTest, ARowThatCannotRunIsAnError) {

@@ -14,8 +14,9 @@ using ::testing::IsEmpty;
 class CommandLine : public Cli {
  protected:
   CommandLine() {
-    write("small.yaml", "name: small\nproblem: {batch: 1, heads: 1, seq: 32, head_dim: 16}\nkernels: fused\n"
-                        "backend: auto\ntiming: {warmup: 0, repetitions: 1, cache: warm}\n");
+    write("small.yaml",
+          "name: small\nproblem: {batch: 1, heads: 1, seq: 32, head_dim: 16}\nkernels: fused\n"
+          "backend: auto\ntiming: {warmup: 0, repetitions: 1, cache: warm}\n");
   }
 };
 
@@ -34,9 +35,15 @@ TEST_F(CommandLine, HelpAndVersionSucceed) {
 
 TEST_F(CommandLine, MistakesAreOneLineAndExitTwo) {
   std::vector<std::vector<std::string>> const mistakes = {
-      {}, {"walk"}, {"run"}, {"run", "small.yaml", "--jason", "x"}, {"run", "small.yaml", "extra"},
-      {"run", "small.yaml", "--benchmark_filter=x"}, {"run", "small.yaml", "--set", "nonsense"},
-      {"run", "small.yaml", "--set", "problem.sequence=3"}, {"tune", "small.yaml"}};
+      {},
+      {"walk"},
+      {"run"},
+      {"run", "small.yaml", "--jason", "x"},
+      {"run", "small.yaml", "extra"},
+      {"run", "small.yaml", "--benchmark_filter=x"},
+      {"run", "small.yaml", "--set", "nonsense"},
+      {"run", "small.yaml", "--set", "problem.sequence=3"},
+      {"tune", "small.yaml"}};
   for (auto const& arguments : mistakes) {
     Finished const finished = flashpad(arguments);
     EXPECT_EQ(finished.code, 2) << ::testing::PrintToString(arguments);
@@ -97,7 +104,8 @@ TEST_F(CommandLine, KokkosFlagsArePassedOn) {
     EXPECT_EQ(finished.code, 2) << value;
     expect_one_error_line(finished);
   }
-  Finished const finished = flashpad({"run", "small.yaml", "--json", "r.json", "--kokkos-disable-warnings", flag + "=1"});
+  Finished const finished =
+      flashpad({"run", "small.yaml", "--json", "r.json", "--kokkos-disable-warnings", flag + "=1"});
   ASSERT_EQ(finished.code, 0) << finished.err;
   EXPECT_EQ(json("r.json")["context"]["backends"][0]["concurrency"], 1);
 }

@@ -2,6 +2,7 @@
 #include "process.hpp"
 
 #include <fcntl.h>
+#include <pty.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,11 +25,14 @@ std::string whole(fs::path const& file) {
   std::vector<char*> argv = {const_cast<char*>(FLASHPAD_CLI)};
   for (std::string const& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
+  if (chdir(folder.c_str()) == 0) execv(FLASHPAD_CLI, argv.data());
+  _exit(127);
+}
+
+void send_output_to_files(fs::path const& folder) {
   int const out = open((folder / ".out").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   int const err = open((folder / ".err").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  if (out < 0 || err < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 || chdir(folder.c_str()) != 0) _exit(126);
-  execv(FLASHPAD_CLI, argv.data());
-  _exit(127);
+  if (out < 0 || err < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0) _exit(126);
 }
 
 }  // namespace
@@ -47,8 +51,26 @@ void Cli::write(std::string const& file, std::string const& text) const {
 
 pid_t Cli::start(std::vector<std::string> const& arguments) const {
   pid_t const process = fork();
-  if (process == 0) become_driver(m_folder, arguments);
+  if (process == 0) {
+    send_output_to_files(m_folder);
+    become_driver(m_folder, arguments);
+  }
   return process;
+}
+
+Finished Cli::flashpad_on_terminal(std::vector<std::string> const& arguments) const {
+  int terminal = -1;
+  pid_t const process = forkpty(&terminal, nullptr, nullptr, nullptr);
+  if (process == 0) become_driver(m_folder, arguments);
+  std::string shown;
+  char buffer[4096];
+  for (ssize_t got = 0; (got = ::read(terminal, buffer, sizeof(buffer))) > 0;) {
+    shown.append(buffer, static_cast<std::size_t>(got));
+  }
+  close(terminal);
+  int status = 0;
+  waitpid(process, &status, 0);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, shown, ""};
 }
 
 Finished Cli::wait_for(pid_t process) const {

@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/types.h>
 #include <filesystem>
 #include <string>
-#include <sys/types.h>
 #include <vector>
 
 namespace flashpad::cli {
@@ -29,6 +29,8 @@ class Cli : public ::testing::Test {
   Finished flashpad(std::vector<std::string> const& arguments) const;
   pid_t start(std::vector<std::string> const& arguments) const;
   Finished wait_for(pid_t process) const;
+  /// As flashpad(), with all output going to a terminal, and from there into `out`.
+  Finished flashpad_on_terminal(std::vector<std::string> const& arguments) const;
 
   [[nodiscard]] bool exists(std::string const& file) const;
   [[nodiscard]] std::string read(std::string const& file) const;

@@ -58,6 +58,14 @@ TEST_F(RunTest, MeasuresEveryCase) {
   EXPECT_THAT(left_behind(), ElementsAre("results"));
 }
 
+TEST_F(RunTest, ShowsProgressOnATerminal) {
+  Finished const finished = flashpad_on_terminal({"run", "small.yaml"});
+  EXPECT_EQ(finished.code, 0);
+  EXPECT_THAT(finished.out, HasSubstr("[1/4] "));
+  EXPECT_THAT(finished.out, HasSubstr("[4/4] "));
+  EXPECT_THAT(finished.out, HasSubstr("4 of 4 cases: 4 ok"));
+}
+
 TEST_F(RunTest, CountsBytesAndLaunches) {
   ASSERT_EQ(flashpad({"run", "small.yaml", "--filter", "n64"}).code, 0);
   nlohmann::json const rows = json("results/small.json")["rows"];
@@ -81,8 +89,9 @@ TEST_F(RunTest, CountsBytesAndLaunches) {
 TEST_F(RunTest, RecordsItsContext) {
   ASSERT_EQ(flashpad({"run", "small.yaml", "--filter", "n64"}).code, 0);
   nlohmann::json const context = json("results/small.json")["context"];
-  for (char const* name : {"date", "command", "flashpad_version", "git_revision", "compiler", "kokkos_version", "cpu",
-                           "cores", "last_level_cache_bytes", "blas", "flops_rule", "bytes_rule"}) {
+  for (char const* name :
+       {"date", "command", "flashpad_version", "git_revision", "compiler", "kokkos_version", "cpu", "cores",
+        "last_level_cache_bytes", "blas", "flops_rule", "bytes_rule"}) {
     EXPECT_TRUE(context.contains(name) && !context[name].is_null()) << name;
   }
   EXPECT_THAT(context["command"].get<std::string>(), HasSubstr("run small.yaml --filter n64"));
@@ -101,7 +110,8 @@ TEST_F(RunTest, CsvHasTheRowsOfTheJson) {
 }
 
 TEST_F(RunTest, OptionsReplaceTheFilesOutputs) {
-  ASSERT_EQ(flashpad({"run", "small.yaml", "--json", "a.json", "--csv", "b/c.csv", "--filter", "n64"}).code, 0);
+  ASSERT_EQ(flashpad({"run", "small.yaml", "--json", "a.json", "--csv", "b/c.csv", "--filter", "n64"}).code,
+            0);
   EXPECT_THAT(left_behind(), ElementsAre("a.json", "b"));
 }
 
@@ -113,7 +123,8 @@ TEST_F(RunTest, DryRunListsAndRunsNothing) {
 }
 
 TEST_F(RunTest, SetChangesTheExperiment) {
-  Finished const finished = flashpad({"run", "--set", "problem.seq=48", "small.yaml", "--set", "kernels=fused"});
+  Finished const finished =
+      flashpad({"run", "--set", "problem.seq=48", "small.yaml", "--set", "kernels=fused"});
   ASSERT_EQ(finished.code, 0) << finished.err;
   nlohmann::json const rows = json("results/small.json")["rows"];
   ASSERT_EQ(rows.size(), 1u);
@@ -121,9 +132,10 @@ TEST_F(RunTest, SetChangesTheExperiment) {
 }
 
 TEST_F(RunTest, VerifiesEveryTypeAndMask) {
-  Finished const finished = flashpad({"run", "small.yaml", "--set", "problem.dtype=[fp64, fp32, fp16, bf16]", "--set",
-                                      "problem.mask=[none, causal, {window: [5, 0]}]", "--set", "problem.layout=bnhd",
-                                      "--set", "problem.distribution=unbalanced", "--set", "kernels=[naive, fused, stats]"});
+  Finished const finished =
+      flashpad({"run", "small.yaml", "--set", "problem.dtype=[fp64, fp32, fp16, bf16]", "--set",
+                "problem.mask=[none, causal, {window: [5, 0]}]", "--set", "problem.layout=bnhd", "--set",
+                "problem.distribution=unbalanced", "--set", "kernels=[naive, fused, stats]"});
   ASSERT_EQ(finished.code, 0) << finished.err << finished.out;
   nlohmann::json const rows = json("results/small.json")["rows"];
   EXPECT_EQ(rows.size(), 2u * 4 * 3 * 3);
@@ -135,8 +147,9 @@ TEST_F(RunTest, VerifiesEveryTypeAndMask) {
 }
 
 TEST_F(RunTest, WritesTheResultsAsked) {
-  Finished const finished = flashpad({"run", "small.yaml", "--filter", "n64", "--set", "output.o='o_{case}.npy'", "--set",
-                                      "output.lse='lse_{case}.npy'", "--set", "problem.dtype=bf16"});
+  Finished const finished =
+      flashpad({"run", "small.yaml", "--filter", "n64", "--set", "output.o='o_{case}.npy'", "--set",
+                "output.lse='lse_{case}.npy'", "--set", "problem.dtype=bf16"});
   ASSERT_EQ(finished.code, 0) << finished.err << finished.out;
   std::vector<std::string> const files = left_behind();
   ASSERT_EQ(files.size(), 5u) << "results, and two tensors of two kernels";
@@ -172,7 +185,8 @@ TEST_F(RunTest, MissedSpeedupFailsAndSaysWhy) {
 }
 
 TEST_F(RunTest, ExpectedSpeedupWithoutAPairIsRefused) {
-  Finished const finished = flashpad({"run", "small.yaml", "--set", "expected_speedup=1", "--filter", "fused"});
+  Finished const finished =
+      flashpad({"run", "small.yaml", "--set", "expected_speedup=1", "--filter", "fused"});
   EXPECT_EQ(finished.code, 2);
   expect_one_error_line(finished);
   EXPECT_THAT(left_behind(), IsEmpty());
@@ -187,7 +201,8 @@ TEST_F(RunTest, AFilterThatMatchesNothingIsRefused) {
 }
 
 TEST_F(RunTest, ARefusedTileFailsItsRow) {
-  Finished const finished = flashpad({"run", "small.yaml", "--filter", "n64", "--set", "tile={q: 1048576, k: 1048576}"});
+  Finished const finished =
+      flashpad({"run", "small.yaml", "--filter", "n64", "--set", "tile={q: 1048576, k: 1048576}"});
   EXPECT_NE(finished.code, 0);
   EXPECT_THAT(finished.out + finished.err, HasSubstr("tile"));
 }
@@ -217,7 +232,8 @@ TEST_F(RunTest, AnUnavailableBackendIsRefusedBeforeAnythingRuns) {
     if (std::find(available.begin(), available.end(), candidate) == available.end()) absent = candidate;
   }
   ASSERT_FALSE(absent.empty());
-  Finished const finished = flashpad({"run", "small.yaml", "--set", "backend=[auto, " + absent + "]"});
+  Finished const finished =
+      flashpad({"run", "small.yaml", "--set", std::string("backend=[auto, ").append(absent).append("]")});
   EXPECT_EQ(finished.code, 2);
   expect_one_error_line(finished);
   EXPECT_THAT(finished.err, HasSubstr(absent + "` is not available"));
@@ -236,8 +252,9 @@ TEST_F(RunTest, UnwritableResultsAreRefusedBeforeAnythingRuns) {
 
 TEST_F(RunTest, InterruptKeepsTheRowsMeasured) {
   // Some 20 s of cases; the tensor that the first one writes tells when it is done.
-  pid_t const process = start({"run", "small.yaml", "--set", "problem.seq=[64, 1024, 1032, 1040, 1048]", "--set",
-                               "problem.heads=16", "--set", "timing.repetitions=1000", "--set", "output.lse='lse_{case}.npy'"});
+  pid_t const process =
+      start({"run", "small.yaml", "--set", "problem.seq=[64, 1024, 1032, 1040, 1048]", "--set",
+             "problem.heads=16", "--set", "timing.repetitions=1000", "--set", "output.lse='lse_{case}.npy'"});
   auto const deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   auto const first_is_done = [&] {
     for (std::string const& name : left_behind()) {

@@ -32,7 +32,8 @@ class ExperimentFiles : public testing::Test {
     return m_folder / name;
   }
 
-  void write_tensor(std::string const& name, std::vector<std::int64_t> const& shape, DType dtype = DType::fp16) const {
+  void write_tensor(std::string const& name, std::vector<std::int64_t> const& shape,
+                    DType dtype = DType::fp16) const {
     std::size_t bytes = static_cast<std::size_t>(size_of(dtype));
     for (std::int64_t const extent : shape) bytes *= static_cast<std::size_t>(extent);
     write_npy(m_folder / name, shape, dtype, std::vector<std::byte>(bytes));
@@ -49,7 +50,8 @@ class ExperimentFiles : public testing::Test {
 
   /// The error of an experiment on q.npy, k.npy and v.npy with more lines in its problem, from line 2.
   std::string error_of_tensors(std::string const& more = "") const {
-    fs::path const file = write("t.yaml", "problem:\n" + more + "  tensors:\n    q: q.npy\n    k: k.npy\n    v: v.npy\n");
+    fs::path const file =
+        write("t.yaml", "problem:\n" + more + "  tensors:\n    q: q.npy\n    k: k.npy\n    v: v.npy\n");
     return error_of_file(file);
   }
 
@@ -68,7 +70,8 @@ TEST_F(ExperimentFiles, WhatIsNoReadableFileIsRefused) {
   EXPECT_EQ(error_of_file(write("big.yaml", std::string(1048577, '#'))),
             path_of("big.yaml") + ": is longer than 1048576 bytes; allowed: at most 1048576");
   EXPECT_EQ(error_of_file(write("empty.yaml", "")),
-            path_of("empty.yaml") + ":1:1: found nothing; allowed: an experiment, a map with the key problem at least");
+            path_of("empty.yaml") +
+                ":1:1: found nothing; allowed: an experiment, a map with the key problem at least");
 }
 
 TEST_F(ExperimentFiles, TheFileGivesNameAndPlace) {
@@ -81,8 +84,8 @@ TEST_F(ExperimentFiles, TensorsGiveShapeAndType) {
   write_tensor("q.npy", {2, 8, 5, 32});
   write_tensor("k.npy", {2, 4, 7, 32});
   write_tensor("v.npy", {2, 4, 7, 64});
-  fs::path const file =
-      write("t.yaml", "problem:\n  tensors: {q: q.npy, k: ./k.npy, v: " + path_of("v.npy") + "}\n  mask: [none, causal]\n");
+  fs::path const file = write("t.yaml", "problem:\n  tensors: {q: q.npy, k: ./k.npy, v: " + path_of("v.npy") +
+                                            "}\n  mask: [none, causal]\n");
   Experiment const experiment = read_experiment(file);
   EXPECT_THAT(case_names(experiment),
               ElementsAre("b2_h8kv4_n5k7_d32v64_fp16_none_auto", "b2_h8kv4_n5k7_d32v64_fp16_causal_auto"));
@@ -90,7 +93,8 @@ TEST_F(ExperimentFiles, TensorsGiveShapeAndType) {
   EXPECT_EQ(c.shape, (Shape{2, 8, 4, 5, 7, 32, 64}));
   EXPECT_EQ(c.dtype, DType::fp16);
   ASSERT_TRUE(c.tensors);
-  EXPECT_EQ(c.tensors->q, m_folder / "q.npy") << "relative to the experiment's folder, not to the current one";
+  EXPECT_EQ(c.tensors->q, m_folder / "q.npy")
+      << "relative to the experiment's folder, not to the current one";
   EXPECT_TRUE(fs::equivalent(c.tensors->k, m_folder / "k.npy"));
   EXPECT_EQ(c.tensors->v, m_folder / "v.npy");
 }
@@ -100,7 +104,8 @@ TEST_F(ExperimentFiles, TensorsFollowTheLayoutAndConvert) {
   write_tensor("k.npy", {2, 7, 8, 32});
   write_tensor("v.npy", {2, 7, 8, 32});
   fs::path const file = write(
-      "t.yaml", "problem: {dtype: [bf16, fp64], tensors: {q: q.npy, k: k.npy, v: v.npy}, layout: bnhd, scale: 1}\n");
+      "t.yaml",
+      "problem: {dtype: [bf16, fp64], tensors: {q: q.npy, k: k.npy, v: v.npy}, layout: bnhd, scale: 1}\n");
   Experiment const experiment = read_experiment(file);
   EXPECT_THAT(case_names(experiment), ElementsAre("b2_h8_n5k7_d32_bf16_none_scale1_bnhd_auto",
                                                   "b2_h8_n5k7_d32_fp64_none_scale1_bnhd_auto"));
@@ -111,16 +116,18 @@ TEST_F(ExperimentFiles, TensorsCarryTheShapeAlone) {
   write_tensor("q.npy", {1, 8, 5, 32});
   write_tensor("k.npy", {1, 8, 5, 32});
   write_tensor("v.npy", {1, 8, 5, 32});
-  for (std::string const key : {"batch", "heads", "kv_heads", "seq", "seq_q", "seq_k", "head_dim", "value_dim",
-                                "distribution", "seed"}) {
-    EXPECT_EQ(error_of_tensors("  " + key + ": 8\n"),
-              place("2:3") + "problem." + key +
-                  ": found beside problem.tensors, which carry the shape and the values; allowed with them: dtype, "
-                  "mask, scale, layout");
+  for (std::string const key : {"batch", "heads", "kv_heads", "seq", "seq_q", "seq_k", "head_dim",
+                                "value_dim", "distribution", "seed"}) {
+    EXPECT_EQ(
+        error_of_tensors("  " + key + ": 8\n"),
+        place("2:3") + "problem." + key +
+            ": found beside problem.tensors, which carry the shape and the values; allowed with them: dtype, "
+            "mask, scale, layout");
   }
   EXPECT_EQ(error_of_tensors("  layout: [bhnd, bnhd]\n"),
-            place("2:11") + "problem.layout: found a list; allowed: one value beside problem.tensors, the layout of the "
-                            "files");
+            place("2:11") +
+                "problem.layout: found a list; allowed: one value beside problem.tensors, the layout of the "
+                "files");
   EXPECT_EQ(error_of_tensors(), "accepted");
 }
 
@@ -131,8 +138,9 @@ TEST_F(ExperimentFiles, TensorsThatDoNotFitAreRefused) {
   EXPECT_EQ(error_of_tensors(), place("5:8") + "problem.tensors.v: " + path_of("v.npy") +
                                     " has seq_k 6 in its shape (1, 8, 6, 32) as bhnd; allowed: 7, as in k");
   write_tensor("v.npy", {1, 4, 7, 32});
-  EXPECT_EQ(error_of_tensors(), place("5:8") + "problem.tensors.v: " + path_of("v.npy") +
-                                    " has kv_heads 4 in its shape (1, 4, 7, 32) as bhnd; allowed: 8, as in k");
+  EXPECT_EQ(error_of_tensors(),
+            place("5:8") + "problem.tensors.v: " + path_of("v.npy") +
+                " has kv_heads 4 in its shape (1, 4, 7, 32) as bhnd; allowed: 8, as in k");
   write_tensor("v.npy", {3, 8, 7, 32});
   EXPECT_EQ(error_of_tensors(), place("5:8") + "problem.tensors.v: " + path_of("v.npy") +
                                     " has batch 3 in its shape (3, 8, 7, 32) as bhnd; allowed: 1, as in q");
@@ -140,13 +148,15 @@ TEST_F(ExperimentFiles, TensorsThatDoNotFitAreRefused) {
   EXPECT_EQ(error_of_tensors(),
             place("5:8") + "problem.tensors.v: " + path_of("v.npy") + " holds fp32; allowed: fp16, as in q");
   write_tensor("k.npy", {1, 8, 7, 64});
-  EXPECT_EQ(error_of_tensors(), place("4:8") + "problem.tensors.k: " + path_of("k.npy") +
-                                    " has head_dim 64 in its shape (1, 8, 7, 64) as bhnd; allowed: 32, as in q");
+  EXPECT_EQ(error_of_tensors(),
+            place("4:8") + "problem.tensors.k: " + path_of("k.npy") +
+                " has head_dim 64 in its shape (1, 8, 7, 64) as bhnd; allowed: 32, as in q");
   write_tensor("q.npy", {1, 9, 5, 32});
   write_tensor("k.npy", {1, 8, 7, 32});
   write_tensor("v.npy", {1, 8, 7, 32});
-  EXPECT_EQ(error_of_tensors(), place("3:5") + "problem.tensors: kv_heads: 8 does not divide heads = 9; allowed: a "
-                                               "divisor of heads (layout bhnd)");
+  EXPECT_EQ(error_of_tensors(), place("3:5") +
+                                    "problem.tensors: kv_heads: 8 does not divide heads = 9; allowed: a "
+                                    "divisor of heads (layout bhnd)");
 }
 
 TEST_F(ExperimentFiles, TensorFilesThatAreNotWhatTheyMustBeAreRefused) {
@@ -155,8 +165,8 @@ TEST_F(ExperimentFiles, TensorFilesThatAreNotWhatTheyMustBeAreRefused) {
   EXPECT_EQ(error_of_tensors(), place("3:8") + "problem.tensors.q: " + path_of("q.npy") +
                                     ": has 3 axes, shape (1, 8, 32); allowed: 4 axes");
   write_tensor("q.npy", {1, 8, 5, 32});
-  EXPECT_EQ(error_of_tensors(), place("5:8") + "problem.tensors.v: " + path_of("v.npy") +
-                                    ": no such file; allowed: a .npy file");
+  EXPECT_EQ(error_of_tensors(),
+            place("5:8") + "problem.tensors.v: " + path_of("v.npy") + ": no such file; allowed: a .npy file");
   EXPECT_EQ(error_of_file(write("t.yaml", "problem: {tensors: {q: q.npy, k: k.npy}}\n")),
             place("1:20") + "problem.tensors.v: missing; give the .npy files of q, k and v");
   EXPECT_EQ(error_of_file(write("t.yaml", "problem: {tensors: {q: q.npy, k: k.npy, v: 5, o: x}}\n")),
@@ -182,7 +192,8 @@ TEST_F(ExperimentFiles, EveryInputOfTheProjectIsAnExperiment) {
     ASSERT_NO_THROW(names.push_back(read_experiment(entry.path()).name));
     EXPECT_EQ(names.back(), entry.path().stem()) << "the name is the file's";
   }
-  EXPECT_THAT(names, testing::UnorderedElementsAre("quickstart", "flash", "benchmark", "real", "deltas", "backends"));
+  EXPECT_THAT(
+      names, testing::UnorderedElementsAre("quickstart", "flash", "benchmark", "real", "deltas", "backends"));
 }
 
 TEST_F(ExperimentFiles, TheQuickstartIsTheOneOfTheDocumentation) {
@@ -195,11 +206,11 @@ TEST_F(ExperimentFiles, TheQuickstartIsTheOneOfTheDocumentation) {
 
 TEST_F(ExperimentFiles, DeltasComparesWithAndWithoutSkipping) {
   Experiment const experiment = read_experiment(fs::path(FLASHPAD_SOURCE_DIR) / "inputs" / "deltas.yaml");
-  EXPECT_THAT(case_names(experiment), testing::IsSupersetOf({"b1_h8_n2048_d64_fp32_none_naive",
-                                                             "b1_h8_n2048_d64_fp32_none_fused",
-                                                             "b1_h8_n2048_d64_fp32_causal_fused",
-                                                             "b1_h8_n2048_d64_fp32_causal_fused_noskip",
-                                                             "b1_h8_n2048_d64_fp32_causal_fused_t64x64"}));
+  EXPECT_THAT(
+      case_names(experiment),
+      testing::IsSupersetOf({"b1_h8_n2048_d64_fp32_none_naive", "b1_h8_n2048_d64_fp32_none_fused",
+                             "b1_h8_n2048_d64_fp32_causal_fused", "b1_h8_n2048_d64_fp32_causal_fused_noskip",
+                             "b1_h8_n2048_d64_fp32_causal_fused_t64x64"}));
 }
 
 }  // namespace

@@ -21,14 +21,16 @@ TEST(Overrides, ReplaceAValueAndKeepItsPlaceInTheOrder) {
 }
 
 TEST(Overrides, AddKeysAtTheEnd) {
-  EXPECT_THAT(case_names(parse("kernels: [naive, fused]\nproblem: {seq: [16, 32], head_dim: 64}\n",
-                               {"problem.batch=[1, 2]", "tile.q=32", "name=other"})),
-              ElementsAre("b1_h1_n16_d64_fp32_none_naive", "b2_h1_n16_d64_fp32_none_naive",
-                          "b1_h1_n32_d64_fp32_none_naive", "b2_h1_n32_d64_fp32_none_naive",
-                          "b1_h1_n16_d64_fp32_none_fused_t32xauto", "b2_h1_n16_d64_fp32_none_fused_t32xauto",
-                          "b1_h1_n32_d64_fp32_none_fused_t32xauto", "b2_h1_n32_d64_fp32_none_fused_t32xauto"));
+  EXPECT_THAT(
+      case_names(parse("kernels: [naive, fused]\nproblem: {seq: [16, 32], head_dim: 64}\n",
+                       {"problem.batch=[1, 2]", "tile.q=32", "name=other"})),
+      ElementsAre("b1_h1_n16_d64_fp32_none_naive", "b2_h1_n16_d64_fp32_none_naive",
+                  "b1_h1_n32_d64_fp32_none_naive", "b2_h1_n32_d64_fp32_none_naive",
+                  "b1_h1_n16_d64_fp32_none_fused_t32xauto", "b2_h1_n16_d64_fp32_none_fused_t32xauto",
+                  "b1_h1_n32_d64_fp32_none_fused_t32xauto", "b2_h1_n32_d64_fp32_none_fused_t32xauto"));
   EXPECT_EQ(parse(smallest, {"timing.repetitions=3"}).timing.repetitions, 3);
-  EXPECT_EQ(parse(smallest, {"output.o='{case}=x.npy'"}).output.o, "{case}=x.npy") << "only the first = counts";
+  EXPECT_EQ(parse(smallest, {"output.o='{case}=x.npy'"}).output.o, "{case}=x.npy")
+      << "only the first = counts";
 }
 
 TEST(Overrides, AreAppliedInOrder) {
@@ -37,24 +39,32 @@ TEST(Overrides, AreAppliedInOrder) {
 }
 
 TEST(Overrides, ErrorsNameTheArgument) {
-  EXPECT_THAT(error_of(smallest, {"problem.seqq=[512]"}),
-              StartsWith("--set problem.seqq=[512]: problem.seqq: unknown key; did you mean 'seq'; allowed: tensors, "));
-  EXPECT_THAT(error_of(smallest, {"problm.seq=512"}),
-              StartsWith("--set problm.seq=512: problm: unknown key; did you mean 'problem'; allowed: name, "));
+  EXPECT_THAT(
+      error_of(smallest, {"problem.seqq=[512]"}),
+      StartsWith(
+          "--set problem.seqq=[512]: problem.seqq: unknown key; did you mean 'seq'; allowed: tensors, "));
+  EXPECT_THAT(
+      error_of(smallest, {"problm.seq=512"}),
+      StartsWith("--set problm.seq=512: problm: unknown key; did you mean 'problem'; allowed: name, "));
   EXPECT_THAT(error_of(smallest, {"problem.seq[0]=512"}),
               StartsWith("--set problem.seq[0]=512: problem.seq[0]: unknown key; allowed: tensors, batch"));
   EXPECT_EQ(error_of(smallest, {"problem.heads=[1, 1e3]"}),
-            "--set problem.heads=[1, 1e3]: problem.heads[1]: found '1e3'; allowed: a whole number from 0 to 2147483647 "
+            "--set problem.heads=[1, 1e3]: problem.heads[1]: found '1e3'; allowed: a whole number from 0 to "
+            "2147483647 "
             "in plain digits");
-  EXPECT_EQ(error_of(smallest, {"problem.heads=4", "problem.kv_heads=3"}),
-            "--set problem.kv_heads=3: problem.kv_heads: 3 does not divide heads = 4; allowed: a divisor of heads");
-  EXPECT_EQ(error_of(smallest, {"problem.seq_q=8"}),
-            "--set problem.seq_q=8: problem.seq_q: found beside problem.seq; allowed: seq, or seq_q and seq_k");
+  EXPECT_EQ(
+      error_of(smallest, {"problem.heads=4", "problem.kv_heads=3"}),
+      "--set problem.kv_heads=3: problem.kv_heads: 3 does not divide heads = 4; allowed: a divisor of heads");
+  EXPECT_EQ(
+      error_of(smallest, {"problem.seq_q=8"}),
+      "--set problem.seq_q=8: problem.seq_q: found beside problem.seq; allowed: seq, or seq_q and seq_k");
   EXPECT_EQ(error_of("problem: {seq_q: 8, seq_k: 8, head_dim: 64}\n", {"problem.seq=8"}),
             "f.yaml:1:11: problem.seq_q: found beside problem.seq; allowed: seq, or seq_q and seq_k");
-  EXPECT_THAT(error_of(smallest, {"problem.seq=[1"}), StartsWith("--set problem.seq=[1: not valid YAML: it ends inside"));
+  EXPECT_THAT(error_of(smallest, {"problem.seq=[1"}),
+              StartsWith("--set problem.seq=[1: not valid YAML: it ends inside"));
   EXPECT_EQ(error_of(smallest, {"tile={q: 1, q: 2}"}),
-            "--set tile={q: 1, q: 2}: q: duplicate key, already at --set tile={q: 1, q: 2}; allowed: each key once");
+            "--set tile={q: 1, q: 2}: q: duplicate key, already at --set tile={q: 1, q: 2}; allowed: each "
+            "key once");
 }
 
 TEST(Overrides, MalformedArgumentsAreRefused) {

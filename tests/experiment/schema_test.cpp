@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The JSON Schema for editors says what the reader does. check_schema.py runs the same files through the schema.
+// The JSON Schema for editors says what the reader does. check_schema.py runs the same files through the
+// schema.
 #include "support.hpp"
 
 #include <gmock/gmock.h>
@@ -32,13 +33,15 @@ std::vector<std::string> split(std::string const& text, std::string const& separ
 }
 
 TEST(Schema, TheReaderTakesTheGoodFiles) {
-  std::vector<std::string> const documents = split(read_project_file("tests/experiment/schema/good.yaml"), "---\n");
+  std::vector<std::string> const documents =
+      split(read_project_file("tests/experiment/schema/good.yaml"), "---\n");
   EXPECT_GE(documents.size(), 9u);
   for (std::string const& document : documents) EXPECT_EQ(error_of(document), "accepted") << document;
 }
 
 TEST(Schema, TheReaderRefusesTheBadFiles) {
-  std::vector<std::string> const documents = split(read_project_file("tests/experiment/schema/bad.yaml"), "---\n");
+  std::vector<std::string> const documents =
+      split(read_project_file("tests/experiment/schema/bad.yaml"), "---\n");
   EXPECT_GE(documents.size(), 45u);
   for (std::string const& document : documents) EXPECT_NE(error_of(document), "accepted") << document;
 }
@@ -67,7 +70,8 @@ TEST(Schema, KnowsTheKeysOfTheReader) {
             keys_of_reader("problem: {tensors: {xxxxxxxxxx: 1}}\n"));
   EXPECT_EQ(keys_of_schema(root.at("timing")), keys_of_reader(smallest + "timing: {xxxxxxxxxx: 1}\n"));
   EXPECT_EQ(keys_of_schema(root.at("output")), keys_of_reader(smallest + "output: {xxxxxxxxxx: 1}\n"));
-  EXPECT_EQ(keys_of_schema(root.at("tile").at("anyOf").at(1)), keys_of_reader(smallest + "tile: {xxxxxxxxxx: 1}\n"));
+  EXPECT_EQ(keys_of_schema(root.at("tile").at("anyOf").at(1)),
+            keys_of_reader(smallest + "tile: {xxxxxxxxxx: 1}\n"));
 }
 
 TEST(Schema, EveryKeyIsDocumented) {

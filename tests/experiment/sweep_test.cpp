@@ -105,7 +105,9 @@ output: {json: a/b.json, csv: c.csv, o: "o_{case}.npy", lse: lse.npy}
 }
 
 TEST(Experiment, ProbabilitiesAndSpeedupArrive) {
-  Experiment const experiment = parse(smallest + "kernels: [naive, fused]\nprobabilities: input\nexpected_speedup: 1.5\n");
+  Experiment const experiment = parse(
+      "problem: {seq: 16, head_dim: 64, dtype: fp16}\nkernels: [naive, fused]\nprobabilities: "
+      "input\nexpected_speedup: 1.5\n");
   EXPECT_EQ(experiment.expected_speedup, 1.5);
   ASSERT_EQ(experiment.cases.size(), 2u);
   EXPECT_TRUE(experiment.cases[0].probabilities_in_input_type);
@@ -113,20 +115,24 @@ TEST(Experiment, ProbabilitiesAndSpeedupArrive) {
 }
 
 TEST(Experiment, ScaleZeroAndNegativeAreNumbers) {
-  Experiment const experiment = parse("problem: {seq: 16, head_dim: 64, scale: [default, 0, -1, 1e-3, 0.125]}\n");
+  Experiment const experiment =
+      parse("problem: {seq: 16, head_dim: 64, scale: [default, 0, -1, 1e-3, 0.125]}\n");
   std::vector<std::optional<double>> scales;
   for (Case const& c : experiment.cases) scales.push_back(c.scale);
   EXPECT_THAT(scales, ElementsAre(std::nullopt, 0.0, -1.0, 1e-3, 0.125));
 }
 
 TEST(Experiment, EmptySizesAreSizes) {
-  Experiment const experiment = parse("problem: {batch: 0, heads: [0, 4], seq_q: 0, seq_k: 0, head_dim: 16}\n");
+  Experiment const experiment =
+      parse("problem: {batch: 0, heads: [0, 4], seq_q: 0, seq_k: 0, head_dim: 16}\n");
   EXPECT_THAT(case_names(experiment),
               ElementsAre("b0_h0_n0_d16_fp32_none_auto", "b0_h4_n0_d16_fp32_none_auto"));
 }
 
 TEST(Experiment, MemoryLimitTakesUnits) {
-  auto const limit = [](std::string const& text) { return parse(smallest + "memory_limit: " + text).memory_limit; };
+  auto const limit = [](std::string const& text) {
+    return parse(smallest + "memory_limit: " + text).memory_limit;
+  };
   EXPECT_EQ(limit("auto"), std::nullopt);
   EXPECT_EQ(limit("4096"), 4096.0);
   EXPECT_EQ(limit("1KiB"), 1024.0);
@@ -139,12 +145,14 @@ TEST(Experiment, MemoryLimitTakesUnits) {
 }
 
 TEST(Sweep, TheFirstKeyWrittenVariesSlowest) {
-  EXPECT_THAT(case_names(parse("problem: {seq: [16, 32], head_dim: 64, mask: [none, causal]}\nkernels: [naive, fused]\n")),
+  EXPECT_THAT(case_names(parse(
+                  "problem: {seq: [16, 32], head_dim: 64, mask: [none, causal]}\nkernels: [naive, fused]\n")),
               ElementsAre("b1_h1_n16_d64_fp32_none_naive", "b1_h1_n16_d64_fp32_none_fused",
                           "b1_h1_n16_d64_fp32_causal_naive", "b1_h1_n16_d64_fp32_causal_fused",
                           "b1_h1_n32_d64_fp32_none_naive", "b1_h1_n32_d64_fp32_none_fused",
                           "b1_h1_n32_d64_fp32_causal_naive", "b1_h1_n32_d64_fp32_causal_fused"));
-  EXPECT_THAT(case_names(parse("kernels: [naive, fused]\nproblem: {head_dim: 64, mask: [none, causal], seq: [16, 32]}\n")),
+  EXPECT_THAT(case_names(parse(
+                  "kernels: [naive, fused]\nproblem: {head_dim: 64, mask: [none, causal], seq: [16, 32]}\n")),
               ElementsAre("b1_h1_n16_d64_fp32_none_naive", "b1_h1_n32_d64_fp32_none_naive",
                           "b1_h1_n16_d64_fp32_causal_naive", "b1_h1_n32_d64_fp32_causal_naive",
                           "b1_h1_n16_d64_fp32_none_fused", "b1_h1_n32_d64_fp32_none_fused",
@@ -167,8 +175,10 @@ problem: {batch: [1, 2], heads: [4, 8], kv_heads: [2, 4], seq_q: [8, 16], seq_k:
 }
 
 TEST(Sweep, NamesAreSafeInAFileName) {
-  for (Case const& c : parse("problem: {seq: 16, head_dim: 64, mask: {window: [-1, 3]}, scale: [-1e-30, 1e+30]}\n").cases) {
-    EXPECT_EQ(c.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789._-+"), std::string::npos) << c.name;
+  for (Case const& c :
+       parse("problem: {seq: 16, head_dim: 64, mask: {window: [-1, 3]}, scale: [-1e-30, 1e+30]}\n").cases) {
+    EXPECT_EQ(c.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789._-+"), std::string::npos)
+        << c.name;
   }
 }
 
@@ -179,13 +189,14 @@ backend: [serial, openmp]
 engine: [auto, portable]
 splits: [auto, 1]
 )");
-  EXPECT_THAT(case_names(experiment),
-              ElementsAre("b1_h1_n16_d64_fp32_none_fused_serial", "b1_h1_n16_d64_fp32_none_fused_split1_serial",
-                          "b1_h1_n16_d64_fp32_none_fused_engine-portable_serial",
-                          "b1_h1_n16_d64_fp32_none_fused_split1_engine-portable_serial",
-                          "b1_h1_n16_d64_fp32_none_fused_openmp", "b1_h1_n16_d64_fp32_none_fused_split1_openmp",
-                          "b1_h1_n16_d64_fp32_none_fused_engine-portable_openmp",
-                          "b1_h1_n16_d64_fp32_none_fused_split1_engine-portable_openmp"));
+  EXPECT_THAT(
+      case_names(experiment),
+      ElementsAre("b1_h1_n16_d64_fp32_none_fused_serial", "b1_h1_n16_d64_fp32_none_fused_split1_serial",
+                  "b1_h1_n16_d64_fp32_none_fused_engine-portable_serial",
+                  "b1_h1_n16_d64_fp32_none_fused_split1_engine-portable_serial",
+                  "b1_h1_n16_d64_fp32_none_fused_openmp", "b1_h1_n16_d64_fp32_none_fused_split1_openmp",
+                  "b1_h1_n16_d64_fp32_none_fused_engine-portable_openmp",
+                  "b1_h1_n16_d64_fp32_none_fused_split1_engine-portable_openmp"));
   for (Case const& c : experiment.cases) EXPECT_EQ(c.problem_key, "b1_h1_n16_d64_fp32_none");
 }
 
@@ -199,17 +210,20 @@ TEST(Sweep, TilesAreAListOfPairsOrAProduct) {
 }
 
 TEST(Sweep, AnOptionWithoutUseMakesNoCases) {
-  std::string const text = "problem: {seq: 16, head_dim: 64, mask: [none, causal]}\nkernels: [naive, fused]\n";
+  std::string const text =
+      "problem: {seq: 16, head_dim: 64, mask: [none, causal]}\nkernels: [naive, fused]\n";
   EXPECT_THAT(case_names(parse(text + "skip_hidden_tiles: [true, false]\n")),
               ElementsAre("b1_h1_n16_d64_fp32_none_naive", "b1_h1_n16_d64_fp32_none_fused",
                           "b1_h1_n16_d64_fp32_causal_naive", "b1_h1_n16_d64_fp32_causal_fused",
                           "b1_h1_n16_d64_fp32_causal_fused_noskip"));
-  std::string const causal = "problem: {seq: 16, head_dim: 64, mask: causal}\n";
-  EXPECT_THAT(case_names(parse(causal + "kernels: naive\ntile: [{q: 8}, {q: 16}]\nengine: [a, b]\nsplits: [1, 2]\n")),
-              ElementsAre("b1_h1_n16_d64_fp32_causal_naive"));
+  std::string const causal = "problem: {seq: 16, head_dim: 64, mask: causal, dtype: [fp32, bf16]}\n";
+  EXPECT_THAT(
+      case_names(parse(causal + "kernels: naive\ntile: [{q: 8}, {q: 16}]\nengine: [a, b]\nsplits: [1, 2]\n")),
+      ElementsAre("b1_h1_n16_d64_fp32_causal_naive", "b1_h1_n16_d64_bf16_causal_naive"));
   EXPECT_THAT(case_names(parse(causal + "kernels: [naive, stats]\nprobabilities: [fp32, input]\n")),
-              ElementsAre("b1_h1_n16_d64_fp32_causal_naive", "b1_h1_n16_d64_fp32_causal_naive_p-input",
-                          "b1_h1_n16_d64_fp32_causal_stats"));
+              ElementsAre("b1_h1_n16_d64_fp32_causal_naive", "b1_h1_n16_d64_fp32_causal_stats",
+                          "b1_h1_n16_d64_bf16_causal_naive", "b1_h1_n16_d64_bf16_causal_naive_p-input",
+                          "b1_h1_n16_d64_bf16_causal_stats"));
 }
 
 }  // namespace

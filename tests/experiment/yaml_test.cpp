@@ -56,7 +56,8 @@ TEST(Yaml, BrokenSyntaxNamesThePlace) {
 }
 
 TEST(Yaml, TheRootIsAMap) {
-  EXPECT_THAT(error_of("5\n"), StartsWith("f.yaml:1:1: found '5'; allowed: a map with the keys name, problem, "));
+  EXPECT_THAT(error_of("5\n"),
+              StartsWith("f.yaml:1:1: found '5'; allowed: a map with the keys name, problem, "));
   EXPECT_THAT(error_of("- a\n"), StartsWith("f.yaml:1:1: found a list; allowed: a map with the keys "));
 }
 
@@ -76,7 +77,8 @@ TEST(Yaml, MergeKeysAreRefusedByName) {
 
 TEST(Yaml, KeysThatAreNoWordsAreRefused) {
   EXPECT_EQ(error_of(smallest + "? [a]\n: 1\n"), "f.yaml:2:3: found a list as a key; allowed: a word");
-  EXPECT_EQ(error_of("problem: {, seq: 16}\n"), "f.yaml:1:11: problem: found nothing as a key; allowed: a word");
+  EXPECT_EQ(error_of("problem: {, seq: 16}\n"),
+            "f.yaml:1:11: problem: found nothing as a key; allowed: a word");
 }
 
 TEST(Yaml, TagsAndDirectivesAreRefused) {
@@ -96,9 +98,11 @@ TEST(Yaml, TabsAsIndentationAreRefused) {
 TEST(Yaml, BytesThatAreNoTextAreRefused) {
   EXPECT_EQ(error_of(smallest + "name: a\xff"), "f.yaml:2:8: found the byte 0xff; allowed: text in UTF-8");
   EXPECT_EQ(error_of(smallest + "name: \xc0\x80"), "f.yaml:2:7: found the byte 0xc0; allowed: text in UTF-8");
-  EXPECT_EQ(error_of(smallest + "name: \xed\xa0\x80"), "f.yaml:2:7: found the byte 0xed; allowed: text in UTF-8");
+  EXPECT_EQ(error_of(smallest + "name: \xed\xa0\x80"),
+            "f.yaml:2:7: found the byte 0xed; allowed: text in UTF-8");
   EXPECT_EQ(error_of(smallest + "name: \xe2\x82"), "f.yaml:2:7: found the byte 0xe2; allowed: text in UTF-8");
-  EXPECT_EQ(error_of(std::string("\xff\xfen\0a\0", 6)), "f.yaml:1:1: found the byte 0xff; allowed: text in UTF-8");
+  EXPECT_EQ(error_of(std::string("\xff\xfen\0a\0", 6)),
+            "f.yaml:1:1: found the byte 0xff; allowed: text in UTF-8");
   EXPECT_EQ(error_of(smallest + std::string("name: a\0b", 9)),
             "f.yaml:2:8: found the control character 0x00; allowed: text in UTF-8");
   EXPECT_EQ(error_of(smallest + "name: a\x1b[1m"),
@@ -115,12 +119,20 @@ TEST(Yaml, ByteOrderMarkAndAnyLineEndsLoad) {
     for (char const c : lines) text += c == '\n' ? ends : std::string(1, c);
     EXPECT_EQ(case_names(parse(text)), expected);
     EXPECT_EQ(parse(text).name, "x");
-    EXPECT_THAT(error_of(text + "nmae: 1" + ends), StartsWith("f.yaml:5:1: nmae: unknown key; did you mean 'name'"));
+    EXPECT_THAT(error_of(text + "nmae: 1" + ends),
+                StartsWith("f.yaml:5:1: nmae: unknown key; did you mean 'name'"));
   }
 }
 
+TEST(Yaml, TheByteOrderMarkTakesNoColumn) {
+  EXPECT_EQ(error_of("\xef\xbb\xbf%YAML 1.2\n---\n" + smallest),
+            "f.yaml:1:1: found a YAML directive; allowed: a document without directives");
+  EXPECT_EQ(error_of("\xef\xbb\xbf\tname: x\n"), "f.yaml:1:1: found a tab as indentation; allowed: spaces");
+}
+
 TEST(Yaml, AliasesAreExpanded) {
-  Experiment const experiment = parse("problem:\n  seq_q: &sizes [16, 32]\n  seq_k: *sizes\n  head_dim: 64\n");
+  Experiment const experiment =
+      parse("problem:\n  seq_q: &sizes [16, 32]\n  seq_k: *sizes\n  head_dim: 64\n");
   EXPECT_EQ(case_names(experiment),
             (std::vector<std::string>{"b1_h1_n16_d64_fp32_none_auto", "b1_h1_n16k32_d64_fp32_none_auto",
                                       "b1_h1_n32k16_d64_fp32_none_auto", "b1_h1_n32_d64_fp32_none_auto"}));
@@ -148,7 +160,8 @@ TEST(Yaml, AliasBombsAreRefused) {
   std::string bomb = "a: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 12; ++i) {
     std::string const before = "*a" + std::to_string(i - 1);
-    bomb += "b" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + before + repeated(", " + before, 9) + "]\n";
+    bomb += "b" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + before +
+            repeated(", " + before, 9) + "]\n";
   }
   EXPECT_EQ(error_in_time(bomb + smallest),
             "f.yaml:5:25: b4[3]: more than 50000 values, aliases expanded; allowed: at most 50000");
@@ -174,7 +187,8 @@ TEST(Yaml, LargeFilesAreRefused) {
                 " bytes; allowed: at most 1048576");
   EXPECT_THAT(error_in_time(smallest + "kernels: [" + repeated("a,", 500000) + "]\n"),
               HasSubstr("more than 50000 values, aliases expanded; allowed: at most 50000"));
-  EXPECT_THAT(error_in_time(smallest + std::string(1000, 'k') + ": 1\n"), HasSubstr("kkk...: unknown key; allowed: name"));
+  EXPECT_THAT(error_in_time(smallest + std::string(1000, 'k') + ": 1\n"),
+              HasSubstr("kkk...: unknown key; allowed: name"));
   std::string keys;
   for (int i = 0; i < 20000; ++i) keys += "k" + std::to_string(i) + ": 1\n";
   EXPECT_THAT(error_in_time(smallest + keys), StartsWith("f.yaml:2:1: k0: unknown key"));
@@ -188,7 +202,8 @@ TEST(Yaml, SweepsThatExpandPastTheLimitAreRefused) {
       "name: x\nproblem: {seq: " + ten + ", batch: " + ten + ", seed: " + ten + ", head_dim: 64, heads: ";
   EXPECT_EQ(parse(sweep + ten + "}\n").cases.size(), 10000u);
   EXPECT_EQ(error_in_time(sweep + ten + "}\nkernels: [naive, fused]\n"),
-            "f.yaml:2:1: found a sweep of 10 problem.seq x 10 problem.batch x 10 problem.seed x 10 problem.heads x 2 "
+            "f.yaml:2:1: found a sweep of 10 problem.seq x 10 problem.batch x 10 problem.seed x 10 "
+            "problem.heads x 2 "
             "kernels cases; allowed: at most 10000");
   std::string seeds = "0";
   for (int i = 1; i <= 10000; ++i) seeds += "," + std::to_string(i);

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "measure/backend.hpp"
 #include "measure/blas.hpp"
+#include "measure/elements.hpp"
 #include "measure/session.hpp"
 
 #include <flashpad/error.hpp>
 
 #include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
 
 namespace flashpad::measure {
 namespace {
@@ -18,7 +22,8 @@ class EachBackend : public ::testing::TestWithParam<std::string> {
 Case one_case(std::string const& place, DType dtype, Kernel kernel) {
   Case one;
   one.name = one.problem_key = std::string(name(dtype));
-  one.shape = {.batch = 2, .heads = 4, .kv_heads = 2, .seq_q = 70, .seq_k = 90, .head_dim = 32, .value_dim = 48};
+  one.shape = {
+      .batch = 2, .heads = 4, .kv_heads = 2, .seq_q = 70, .seq_k = 90, .head_dim = 32, .value_dim = 48};
   one.mask = Mask::causal();
   one.dtype = dtype;
   one.layout = Layout::bnhd;
@@ -41,6 +46,45 @@ TEST_P(EachBackend, MeasuresEveryKernelAndType) {
       EXPECT_EQ(row.tile.has_value(), kernel != Kernel::naive);
       EXPECT_NE(row.kernel, "auto") << "auto is reported as what it chose";
     }
+  }
+}
+
+RunSpec spec_of(Case const& one, std::int64_t copies) {
+  RunSpec spec;
+  spec.shape = one.shape;
+  spec.dtype = one.dtype;
+  spec.layout = one.layout;
+  spec.options.kernel = one.kernel;
+  spec.options.mask = one.mask;
+  spec.copies = copies;
+  return spec;
+}
+
+TEST_P(EachBackend, StartsFromOutputsThatAreAllNan) {
+  for (DType const dtype : {DType::fp64, DType::fp32, DType::fp16, DType::bf16}) {
+    Case const one = one_case(GetParam(), dtype, Kernel::fused);
+    auto const runner = backend(GetParam()).prepare(spec_of(one, 1));
+    runner->fill_outputs_with_nan();
+    Outputs const outputs = runner->fetch();
+    std::vector<double> const o = unpack(outputs.o, extents_of_o(one.shape), dtype, one.layout);
+    EXPECT_TRUE(std::all_of(o.begin(), o.end(), [](double x) { return std::isnan(x); })) << name(dtype);
+    EXPECT_TRUE(std::all_of(outputs.lse.begin(), outputs.lse.end(), [](double x) { return std::isnan(x); }));
+  }
+}
+
+TEST_P(EachBackend, EveryCopyHoldsTheInputs) {
+  Case const one = one_case(GetParam(), DType::bf16, Kernel::fused);
+  Inputs const inputs = make_inputs(one);
+  auto const runner = backend(GetParam()).prepare(spec_of(one, 3));
+  runner->load(pack(inputs.q, extents_of_q(one.shape), one.dtype, one.layout),
+               pack(inputs.k, extents_of_k(one.shape), one.dtype, one.layout),
+               pack(inputs.v, extents_of_v(one.shape), one.dtype, one.layout));
+  runner->call(0, true);
+  Outputs const first = runner->fetch();
+  for (std::int64_t const copy : {1, 2}) {
+    runner->fill_outputs_with_nan();
+    runner->call(copy, true);
+    EXPECT_EQ(runner->fetch().o, first.o) << copy;
   }
 }
 
@@ -73,7 +117,8 @@ TEST(Backends, RefuseWhatIsNotThere) {
     FAIL();
   } catch (Error const& error) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr("`abacus` is not available"));
-    for (std::string const& name : available_backends()) EXPECT_THAT(error.what(), ::testing::HasSubstr(name));
+    for (std::string const& name : available_backends())
+      EXPECT_THAT(error.what(), ::testing::HasSubstr(name));
   }
 }
 

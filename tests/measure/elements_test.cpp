@@ -10,7 +10,7 @@ namespace flashpad::measure {
 namespace {
 
 TEST(Rounded, IsNearestTiesToEven) {
-  EXPECT_EQ(rounded(1 + 0x1p-11, DType::fp16), 1.0);            // a tie, 1 is even
+  EXPECT_EQ(rounded(1 + 0x1p-11, DType::fp16), 1.0);             // a tie, 1 is even
   EXPECT_EQ(rounded(1 + 3 * 0x1p-11, DType::fp16), 1 + 0x1p-9);  // a tie, up to even
   EXPECT_EQ(rounded(1 + 0x1p-8, DType::bf16), 1.0);
   EXPECT_EQ(rounded(1 + 3 * 0x1p-8, DType::bf16), 1 + 0x1p-6);
@@ -44,12 +44,14 @@ TEST_P(Packing, RoundTrips) {
   EXPECT_EQ(data.size(), values.size() * static_cast<std::size_t>(size_of(dtype)));
   EXPECT_EQ(unpack(data, e, dtype, layout), values);
   std::int64_t const b = 1, h = 2, n = 650, c = 3;  // where an element lies, by hand
-  std::int64_t const at = layout == Layout::bhnd ? ((b * 3 + h) * 700 + n) * 4 + c : ((b * 700 + n) * 3 + h) * 4 + c;
+  std::int64_t const at =
+      layout == Layout::bhnd ? ((b * 3 + h) * 700 + n) * 4 + c : ((b * 700 + n) * 3 + h) * 4 + c;
   EXPECT_EQ(load(data.data(), dtype, at), values[static_cast<std::size_t>(((b * 3 + h) * 700 + n) * 4 + c)]);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Packing,
-                         ::testing::Combine(::testing::Values(DType::fp64, DType::fp32, DType::fp16, DType::bf16),
+                         ::testing::Combine(::testing::Values(DType::fp64, DType::fp32, DType::fp16,
+                                                              DType::bf16),
                                             ::testing::Values(Layout::bhnd, Layout::bnhd)));
 
 }  // namespace

@@ -26,7 +26,9 @@ class FakeBackend final : public Backend {
   double seconds = 1e-3;
 
   [[nodiscard]] std::string name() const override { return "fake"; }
-  [[nodiscard]] BackendInfo info() const override { return {.name = "fake", .device = "", .concurrency = 1, .engines = {}}; }
+  [[nodiscard]] BackendInfo info() const override {
+    return {.name = "fake", .device = "", .concurrency = 1, .engines = {}};
+  }
   [[nodiscard]] std::optional<double> device_memory_free() const override { return device_memory; }
   [[nodiscard]] double last_level_cache() const override { return cache; }
   [[nodiscard]] model::Peaks peaks(DType) override { return {1e12, 1e11}; }
@@ -42,14 +44,17 @@ class FakeRunner final : public Runner {
 
   [[nodiscard]] Choice const& choice() const override { return m_choice; }
   [[nodiscard]] double plan_seconds() const override { return 0.5; }
-  void load(std::span<std::byte const> q, std::span<std::byte const> k, std::span<std::byte const> v) override {
+  void load(std::span<std::byte const> q, std::span<std::byte const> k,
+            std::span<std::byte const> v) override {
     m_q = unpack(q, extents_of_q(m_spec.shape), m_spec.dtype, m_spec.layout);
     m_k = unpack(k, extents_of_k(m_spec.shape), m_spec.dtype, m_spec.layout);
     m_v = unpack(v, extents_of_v(m_spec.shape), m_spec.dtype, m_spec.layout);
   }
   void fill_outputs_with_nan() override {
-    m_outputs.o.assign(static_cast<std::size_t>(extents_of_o(m_spec.shape).count() * size_of(m_spec.dtype)), std::byte{0xff});
-    m_outputs.lse.assign(static_cast<std::size_t>(m_spec.shape.batch * m_spec.shape.heads * m_spec.shape.seq_q), NAN);
+    m_outputs.o.assign(static_cast<std::size_t>(extents_of_o(m_spec.shape).count() * size_of(m_spec.dtype)),
+                       std::byte{0xff});
+    m_outputs.lse.assign(
+        static_cast<std::size_t>(m_spec.shape.batch * m_spec.shape.heads * m_spec.shape.seq_q), NAN);
   }
   void call(std::int64_t, bool with_lse) override {
     compute();
@@ -102,7 +107,8 @@ inline Case small_case() {
   Case one;
   one.name = "small";
   one.problem_key = "small";
-  one.shape = {.batch = 2, .heads = 4, .kv_heads = 2, .seq_q = 40, .seq_k = 50, .head_dim = 16, .value_dim = 24};
+  one.shape = {
+      .batch = 2, .heads = 4, .kv_heads = 2, .seq_q = 40, .seq_k = 50, .head_dim = 16, .value_dim = 24};
   one.kernel = Kernel::fused;
   one.backend = "fake";
   return one;

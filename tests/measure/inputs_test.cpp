@@ -19,7 +19,8 @@ namespace {
 
 Case case_of(Distribution distribution, std::uint64_t seed = 1) {
   Case one;
-  one.shape = {.batch = 2, .heads = 4, .kv_heads = 2, .seq_q = 300, .seq_k = 400, .head_dim = 32, .value_dim = 16};
+  one.shape = {
+      .batch = 2, .heads = 4, .kv_heads = 2, .seq_q = 300, .seq_k = 400, .head_dim = 32, .value_dim = 16};
   one.distribution = distribution;
   one.seed = seed;
   return one;
@@ -41,7 +42,8 @@ TEST(Inputs, DependOnTheSeedAlone) {
   EXPECT_EQ(first.q, make_inputs(case_of(Distribution::normal)).q);
   EXPECT_EQ(first.v, make_inputs(other_layout).v);
   EXPECT_NE(first.q, make_inputs(case_of(Distribution::normal, 2)).q);
-  EXPECT_NE(std::vector(first.q.begin(), first.q.begin() + 100), std::vector(first.k.begin(), first.k.begin() + 100));
+  EXPECT_NE(std::vector(first.q.begin(), first.q.begin() + 100),
+            std::vector(first.k.begin(), first.k.begin() + 100));
 }
 
 // Pinned: results of two releases, compilers or machines are comparable only while these stay.
@@ -91,15 +93,18 @@ TEST(Inputs, HoldWhatTheTypeCanHold) {
     Case one = case_of(Distribution::normal);
     one.dtype = dtype;
     Inputs const inputs = make_inputs(one);
-    EXPECT_TRUE(std::all_of(inputs.v.begin(), inputs.v.end(), [&](double x) { return x == rounded(x, dtype); }));
+    EXPECT_TRUE(
+        std::all_of(inputs.v.begin(), inputs.v.end(), [&](double x) { return x == rounded(x, dtype); }));
   }
 }
 
 class InputFiles : public ::testing::Test {
  protected:
-  InputFiles() : m_folder(std::filesystem::temp_directory_path() / ("flashpad-inputs-" + std::to_string(::getpid()))) {
+  InputFiles()
+      : m_folder(std::filesystem::temp_directory_path() / ("flashpad-inputs-" + std::to_string(::getpid()))) {
     std::filesystem::create_directories(m_folder);
-    m_case.shape = {.batch = 1, .heads = 2, .kv_heads = 2, .seq_q = 3, .seq_k = 3, .head_dim = 16, .value_dim = 16};
+    m_case.shape = {
+        .batch = 1, .heads = 2, .kv_heads = 2, .seq_q = 3, .seq_k = 3, .head_dim = 16, .value_dim = 16};
     m_case.layout = Layout::bnhd;
     m_values.resize(96);
     std::iota(m_values.begin(), m_values.end(), 0.0);
@@ -110,7 +115,8 @@ class InputFiles : public ::testing::Test {
   ~InputFiles() override { std::filesystem::remove_all(m_folder); }
 
   void write(std::string const& file, std::vector<double> const& values) {
-    write_npy(m_folder / file, {1, 3, 2, 16}, DType::fp16, pack(values, {1, 2, 3, 16}, DType::fp16, Layout::bnhd));
+    write_npy(m_folder / file, {1, 3, 2, 16}, DType::fp16,
+              pack(values, {1, 2, 3, 16}, DType::fp16, Layout::bnhd));
   }
 
   std::filesystem::path m_folder;

@@ -74,7 +74,8 @@ TEST_F(Machine, LastLevelCacheIsTheLargest) {
 }
 
 TEST_F(Machine, ProcessorByName) {
-  write("proc/cpuinfo", "processor\t: 0\nmodel\t\t: 2\nmodel name\t: Some CPU @ 2 GHz\ncpu MHz\t\t: 2600.5\n");
+  write("proc/cpuinfo",
+        "processor\t: 0\nmodel\t\t: 2\nmodel name\t: Some CPU @ 2 GHz\ncpu MHz\t\t: 2600.5\n");
   EXPECT_EQ(cpu_model(m_root), "Some CPU @ 2 GHz");
   EXPECT_EQ(cpu_mhz(m_root), 2600.5);
   EXPECT_FALSE(cpu_governor(m_root).has_value());

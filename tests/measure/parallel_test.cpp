@@ -22,7 +22,10 @@ TEST(ParallelRanges, CoverEveryIndexOnce) {
 }
 
 TEST(ParallelRanges, PassOnAnException) {
-  EXPECT_THROW(parallel_ranges(100, 1, [](std::int64_t i, std::int64_t) { if (i == 50) throw std::runtime_error("x"); }),
+  EXPECT_THROW(parallel_ranges(100, 1,
+                               [](std::int64_t i, std::int64_t) {
+                                 if (i == 50) throw std::runtime_error("x");
+                               }),
                std::runtime_error);
 }
 

@@ -21,7 +21,8 @@ class SessionTest : public ::testing::Test {
   FakeBackend m_fake;
 };
 
-void set_o(Outputs& outputs, Case const& one, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t c, double value) {
+void set_o(Outputs& outputs, Case const& one, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t c,
+           double value) {
   auto const stride = strides(extents_of_o(one.shape), one.layout);
   store(outputs.o.data(), one.dtype, b * stride[0] + h * stride[1] + i * stride[2] + c, value);
 }
@@ -187,7 +188,8 @@ TEST_F(SessionTest, GoesRoundCopiesThatPassTheCache) {
   m_fake.cache = 2.2 * inputs;
   EXPECT_EQ(measure(small_case()).cache, "cold");
   EXPECT_EQ(m_fake.specs.back().copies, 5);
-  EXPECT_THAT(m_fake.timed_copies, ::testing::ElementsAre(2, 3, 4, 0, 1, 2, 3, 4, 0, 1)) << "after two warm-ups";
+  EXPECT_THAT(m_fake.timed_copies, ::testing::ElementsAre(2, 3, 4, 0, 1, 2, 3, 4, 0, 1))
+      << "after two warm-ups";
 }
 
 TEST_F(SessionTest, SaysSoWhenMemoryIsTooShortForAColdCache) {

@@ -10,13 +10,12 @@ namespace {
 
 using Exec = Kokkos::DefaultHostExecutionSpace;
 
-void one_loop() {
-  Kokkos::parallel_for("test::loop", Kokkos::RangePolicy<Exec>(0, 3), KOKKOS_LAMBDA(int) {});
-}
+void one_loop() { Kokkos::parallel_for("test::loop", Kokkos::RangePolicy<Exec>(0, 3), KOKKOS_LAMBDA(int){}); }
 
 void one_sum() {
   int sum = 0;
-  Kokkos::parallel_reduce("test::sum", Kokkos::RangePolicy<Exec>(0, 3), KOKKOS_LAMBDA(int i, int& s) { s += i; }, sum);
+  Kokkos::parallel_reduce(
+      "test::sum", Kokkos::RangePolicy<Exec>(0, 3), KOKKOS_LAMBDA(int i, int& s) { s += i; }, sum);
 }
 
 TEST(CountLaunches, CountsKernels) {

@@ -117,7 +117,13 @@ TEST(Sample, TakesAllRowsWithinTheBudget) {
 }
 
 TEST(Sample, HasTheEdgesAndAllHeads) {
-  Shape const shape = {.batch = 2, .heads = 8, .kv_heads = 8, .seq_q = 16384, .seq_k = 16384, .head_dim = 128, .value_dim = 128};
+  Shape const shape = {.batch = 2,
+                       .heads = 8,
+                       .kv_heads = 8,
+                       .seq_q = 16384,
+                       .seq_k = 16384,
+                       .head_dim = 128,
+                       .value_dim = 128};
   std::vector<QueryRow> const rows = rows_to_verify(shape);
   EXPECT_EQ(rows.size(), 953u);  // 4e9 / (16384 * 256)
   std::set<std::int64_t> heads;
@@ -129,7 +135,8 @@ TEST(Sample, HasTheEdgesAndAllHeads) {
     ASSERT_LT(row.i, 16384);
   }
   EXPECT_EQ(heads.size(), 16u);
-  for (std::int64_t const edge : {0, 63, 64, 16320, 16319, 16383}) EXPECT_TRUE(positions.contains(edge)) << edge;
+  for (std::int64_t const edge : {0, 63, 64, 16320, 16319, 16383})
+    EXPECT_TRUE(positions.contains(edge)) << edge;
   for (std::int64_t part = 0; part < 16; ++part) {
     auto const first = positions.lower_bound(part * 1024);
     EXPECT_TRUE(first != positions.end() && *first < (part + 1) * 1024) << "no row in sixteenth " << part;

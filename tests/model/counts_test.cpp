@@ -50,7 +50,8 @@ TEST(Bytes, ScoresOutweighInputsAsInTheDrills) {
 
 TEST(Bytes, CountEveryDimensionOfTheShape) {
   Work work;
-  work.shape = {.batch = 2, .heads = 6, .kv_heads = 3, .seq_q = 5, .seq_k = 7, .head_dim = 16, .value_dim = 24};
+  work.shape = {
+      .batch = 2, .heads = 6, .kv_heads = 3, .seq_q = 5, .seq_k = 7, .head_dim = 16, .value_dim = 24};
   work.dtype = DType::bf16;
   // 2 bytes * 2 * (6*5*40 + 3*7*40) = 2*2*2040
   EXPECT_DOUBLE_EQ(io_bytes(Kernel::fused, work), 8160);
@@ -80,7 +81,8 @@ TEST(Flops, CountVisiblePairsExactly) {
 
 TEST(Flops, CountQueryHeadsNotKeyHeads) {
   Work work;
-  work.shape = {.batch = 3, .heads = 8, .kv_heads = 2, .seq_q = 10, .seq_k = 20, .head_dim = 32, .value_dim = 64};
+  work.shape = {
+      .batch = 3, .heads = 8, .kv_heads = 2, .seq_q = 10, .seq_k = 20, .head_dim = 32, .value_dim = 64};
   EXPECT_DOUBLE_EQ(flops(Kernel::fused, work), 2.0 * 96 * 200 * 24);
   EXPECT_DOUBLE_EQ(flops(Kernel::stats, work), 2.0 * 32 * 200 * 24);
 }
@@ -106,7 +108,8 @@ TEST(BytesTiles, ReadKeysAndValuesOnceAQueryTile) {
   double const one = 2.0 * 128 * 32;  // bytes of each of Q, K, V and O
   EXPECT_DOUBLE_EQ(*bytes_tiles(Kernel::fused, work, {32, 64}), 2 * one + 4 * 2 * one);
   work.mask = Mask::causal();  // query tiles see 32, 64, 96 and 128 keys
-  EXPECT_DOUBLE_EQ(*bytes_tiles(Kernel::fused, work, {32, 32}), 2 * one + 2 * one * (32 + 64 + 96 + 128) / 128);
+  EXPECT_DOUBLE_EQ(*bytes_tiles(Kernel::fused, work, {32, 32}),
+                   2 * one + 2 * one * (32 + 64 + 96 + 128) / 128);
 }
 
 TEST(BytesTiles, OfAWalkThatSkipsNothingAreThoseWithoutAMask) {
@@ -154,14 +157,19 @@ double bytes_by_pairs(Work const& work, Tile tile) {
 }
 
 TEST(BytesTiles, AgreeWithACountByPairs) {
-  std::vector<Mask> const masks = {Mask::none(), Mask::causal(), Mask::window(3, 2), Mask::window(0, 0),
-                                   Mask::window(-1, 5), Mask::window(40, -1)};
+  std::vector<Mask> const masks = {Mask::none(),       Mask::causal(),      Mask::window(3, 2),
+                                   Mask::window(0, 0), Mask::window(-1, 5), Mask::window(40, -1)};
   std::vector<std::pair<int, int>> const lengths = {{33, 33}, {7, 50}, {50, 7}, {1, 64}, {64, 1}, {5, 0}};
   for (Mask const& mask : masks) {
     for (auto const& [seq_q, seq_k] : lengths) {
       for (Tile const tile : {Tile{8, 8}, Tile{16, 4}, Tile{1, 7}, Tile{64, 64}}) {
         Work work;
-        work.shape = {.batch = 2, .heads = 4, .kv_heads = 2, .seq_q = seq_q, .seq_k = seq_k, .head_dim = 16,
+        work.shape = {.batch = 2,
+                      .heads = 4,
+                      .kv_heads = 2,
+                      .seq_q = seq_q,
+                      .seq_k = seq_k,
+                      .head_dim = 16,
                       .value_dim = 24};
         work.mask = mask;
         EXPECT_DOUBLE_EQ(*bytes_tiles(Kernel::fused, work, tile), bytes_by_pairs(work, tile))

@@ -8,7 +8,8 @@ namespace {
 
 Work work_of(std::int64_t n) {
   Work work;
-  work.shape = {.batch = 1, .heads = 2, .kv_heads = 1, .seq_q = n, .seq_k = n, .head_dim = 16, .value_dim = 32};
+  work.shape = {
+      .batch = 1, .heads = 2, .kv_heads = 1, .seq_q = n, .seq_k = n, .head_dim = 16, .value_dim = 32};
   return work;
 }
 

@@ -11,13 +11,42 @@
 namespace flashpad::report {
 namespace {
 
-std::vector<std::string> const promised_names = {
-    "case",        "kernel",      "backend",       "engine",      "dtype",     "batch",
-    "heads",       "kv_heads",    "seq_q",         "seq_k",       "head_dim",  "value_dim",
-    "mask",        "layout",      "tile",          "status",      "reason",    "median_s",
-    "min_s",       "repetitions", "flops",         "tflops",      "bytes_model", "bytes_tiles",
-    "bytes_measured", "intensity", "roof",         "roof_fraction", "max_abs_err", "rel_err",
-    "lse_max_err", "verified",    "workspace_bytes", "launches",  "speedup_vs_naive", "byte_ratio"};
+std::vector<std::string> const promised_names = {"case",
+                                                 "kernel",
+                                                 "backend",
+                                                 "engine",
+                                                 "dtype",
+                                                 "batch",
+                                                 "heads",
+                                                 "kv_heads",
+                                                 "seq_q",
+                                                 "seq_k",
+                                                 "head_dim",
+                                                 "value_dim",
+                                                 "mask",
+                                                 "layout",
+                                                 "tile",
+                                                 "status",
+                                                 "reason",
+                                                 "median_s",
+                                                 "min_s",
+                                                 "repetitions",
+                                                 "flops",
+                                                 "tflops",
+                                                 "bytes_model",
+                                                 "bytes_tiles",
+                                                 "bytes_measured",
+                                                 "intensity",
+                                                 "roof",
+                                                 "roof_fraction",
+                                                 "max_abs_err",
+                                                 "rel_err",
+                                                 "lse_max_err",
+                                                 "verified",
+                                                 "workspace_bytes",
+                                                 "launches",
+                                                 "speedup_vs_naive",
+                                                 "byte_ratio"};
 
 TEST(Json, HasEveryPromisedName) {
   nlohmann::ordered_json const json = to_json(Row{});
@@ -45,7 +74,8 @@ TEST(Json, HoldsTheValuesOfTheRow) {
 
 TEST(Json, WritesNullForWhatIsNotThere) {
   nlohmann::ordered_json const json = to_json(Row{});
-  for (char const* name : {"median_s", "tile", "engine", "verified", "roof", "launches", "bytes_measured", "flag"}) {
+  for (char const* name :
+       {"median_s", "tile", "engine", "verified", "roof", "launches", "bytes_measured", "flag"}) {
     EXPECT_TRUE(json[name].is_null()) << name;
   }
 }

@@ -13,7 +13,8 @@ inline Row full_row() {
   row.backend = "openmp";
   row.engine = "portable";
   row.dtype = "bf16";
-  row.shape = {.batch = 2, .heads = 8, .kv_heads = 4, .seq_q = 512, .seq_k = 640, .head_dim = 64, .value_dim = 96};
+  row.shape = {
+      .batch = 2, .heads = 8, .kv_heads = 4, .seq_q = 512, .seq_k = 640, .head_dim = 64, .value_dim = 96};
   row.mask = "window[3,0]";
   row.layout = "bnhd";
   row.tile = "64x128";

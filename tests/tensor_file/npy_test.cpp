@@ -39,7 +39,8 @@ class Npy : public testing::Test {
     return bytes + dictionary + std::string(data_bytes, '\0');
   }
 
-  static std::string dictionary(std::string const& descr, std::string const& shape, std::string const& order = "False") {
+  static std::string dictionary(std::string const& descr, std::string const& shape,
+                                std::string const& order = "False") {
     return "{'descr': '" + descr + "', 'fortran_order': " + order + ", 'shape': " + shape + ", }\n";
   }
 
@@ -135,6 +136,17 @@ TEST_F(Npy, ReadsARealModelsTensors) {
   EXPECT_EQ(lse.dtype, DType::fp32);
 }
 
+TEST_F(Npy, WritesWhatNumPyWrites) {
+  fs::path const original = fs::path(FLASHPAD_SOURCE_DIR) / "inputs" / "data" / "minilm" / "layer0_q.npy";
+  NpyArray const q = read_npy(original);
+  write_npy(m_file, q.shape, q.dtype, q.data);
+  auto const bytes = [](fs::path const& file) {
+    std::ifstream stream(file, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(stream), {});
+  };
+  EXPECT_TRUE(bytes(m_file) == bytes(original));
+}
+
 TEST_F(Npy, ReadsAllFormats) {
   for (char const major : {char{1}, char{2}, char{3}}) {
     EXPECT_EQ(error_of(bytes_of(dictionary("<f4", "(1, 2, 3, 4)"), 96, major)), "accepted") << int(major);
@@ -146,14 +158,17 @@ TEST_F(Npy, ReadsAllFormats) {
 }
 
 TEST_F(Npy, ReadsKeysInAnyOrderAndSpacing) {
-  EXPECT_EQ(error_of(bytes_of("{\"shape\":(1,2,3,4),'fortran_order':False,\"descr\":'<f8'}", 192)), "accepted");
-  EXPECT_EQ(error_of(bytes_of(" { 'descr' : '<f2' , 'fortran_order' : False , 'shape' : ( 1 , 2,3 ,4 , ) , } \n\n", 48)),
+  EXPECT_EQ(error_of(bytes_of("{\"shape\":(1,2,3,4),'fortran_order':False,\"descr\":'<f8'}", 192)),
+            "accepted");
+  EXPECT_EQ(error_of(bytes_of(
+                " { 'descr' : '<f2' , 'fortran_order' : False , 'shape' : ( 1 , 2,3 ,4 , ) , } \n\n", 48)),
             "accepted");
 }
 
 TEST_F(Npy, ZeroLengthAxesAreLegal) {
   EXPECT_EQ(error_of(bytes_of(dictionary("<f4", "(1, 0, 3, 4)"), 0)), "accepted");
-  EXPECT_EQ(error_of(bytes_of(dictionary("<f4", "(9223372036854775807, 9223372036854775807, 0, 4)"), 0)), "accepted");
+  EXPECT_EQ(error_of(bytes_of(dictionary("<f4", "(9223372036854775807, 9223372036854775807, 0, 4)"), 0)),
+            "accepted");
   EXPECT_EQ(error_of(bytes_of(dictionary("<f4", "(1, 0, 3, 4)"), 4)),
             "is too long: shape (1, 0, 3, 4) of fp32 takes 0 bytes, and 4 follow the header");
 }
@@ -166,7 +181,8 @@ TEST_F(Npy, SizesAreCheckedAgainstTheFile) {
   EXPECT_EQ(error_of(bytes_of(dictionary("<f4", "(1, 2, 3, 4)"), 0)),
             "is truncated: shape (1, 2, 3, 4) of fp32 takes 96 bytes, and 0 follow the header");
   EXPECT_EQ(error_of(bytes_of(dictionary("<f4", "(1000000, 1000000, 1000, 1)"), 96)),
-            "is truncated: shape (1000000, 1000000, 1000, 1) of fp32 takes 4000000000000000 bytes, and 96 follow the "
+            "is truncated: shape (1000000, 1000000, 1000, 1) of fp32 takes 4000000000000000 bytes, and 96 "
+            "follow the "
             "header");
 }
 
@@ -174,25 +190,29 @@ TEST_F(Npy, ProductsThatOverflowAreRefused) {
   // 2^62 * 4 * 1 * 1 elements of 4 bytes wrap around to 0 in 64 bits.
   EXPECT_EQ(error_of(bytes_of(dictionary("<f4", "(4611686018427387904, 4, 1, 1)"), 0)),
             "says shape (4611686018427387904, 4, 1, 1), more than 2^64 bytes, and holds 0 bytes of elements");
-  EXPECT_EQ(error_of(bytes_of(dictionary("<f4", "(4294967296, 4294967296, 1, 6)"), 24)),
-            "says shape (4294967296, 4294967296, 1, 6), more than 2^64 bytes, and holds 24 bytes of elements");
+  EXPECT_EQ(
+      error_of(bytes_of(dictionary("<f4", "(4294967296, 4294967296, 1, 6)"), 24)),
+      "says shape (4294967296, 4294967296, 1, 6), more than 2^64 bytes, and holds 24 bytes of elements");
 }
 
 TEST_F(Npy, OtherElementsAndOrdersAreRefused) {
   std::string const allowed = "; allowed: little-endian float64 (<f8), float32 (<f4) or float16 (<f2)";
-  EXPECT_EQ(error_of(bytes_of(dictionary(">f4", "(1, 2, 3, 4)"), 96)), "holds big-endian elements, '>f4'" + allowed);
+  EXPECT_EQ(error_of(bytes_of(dictionary(">f4", "(1, 2, 3, 4)"), 96)),
+            "holds big-endian elements, '>f4'" + allowed);
   for (std::string const descr : {"<i4", "|u1", "<c8", "|O", "<f16", "=f4", "f4", "<f4 ", ""}) {
     EXPECT_EQ(error_of(bytes_of(dictionary(descr, "(1, 2, 3, 4)"), 96)),
               "holds elements of type '" + descr + "'" + allowed);
   }
-  EXPECT_EQ(error_of(bytes_of("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1, 2, 3, 4)}", 96)),
-            "holds structured elements; allowed: float64, float32 or float16");
+  EXPECT_EQ(
+      error_of(bytes_of("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1, 2, 3, 4)}", 96)),
+      "holds structured elements; allowed: float64, float32 or float16");
   EXPECT_EQ(error_of(bytes_of(dictionary("<f4", "(1, 2, 3, 4)", "True"), 96)),
             "is in Fortran order; allowed: C order (numpy.ascontiguousarray)");
 }
 
 TEST_F(Npy, OtherRanksAreRefused) {
-  EXPECT_EQ(error_of(bytes_of(dictionary("<f4", "(2, 3, 4)"), 96)), "has 3 axes, shape (2, 3, 4); allowed: 4 axes");
+  EXPECT_EQ(error_of(bytes_of(dictionary("<f4", "(2, 3, 4)"), 96)),
+            "has 3 axes, shape (2, 3, 4); allowed: 4 axes");
   EXPECT_EQ(error_of(bytes_of(dictionary("<f4", "(2, 3, 4)"), 96), 3), "accepted");
   EXPECT_EQ(error_of(bytes_of(dictionary("<f4", "()"), 4)), "has 0 axes, shape (); allowed: 4 axes");
   EXPECT_EQ(error_of(bytes_of(dictionary("<f4", "(24,)"), 96)), "has 1 axes, shape (24,); allowed: 4 axes");
@@ -203,16 +223,19 @@ TEST_F(Npy, MalformedHeadersAreRefused) {
   std::string const allowed = "; allowed: a dictionary of descr, fortran_order and shape";
   auto const reason = [&](std::string const& dictionary) { return error_of(bytes_of(dictionary, 96)); };
   EXPECT_EQ(reason(dictionary("<f4", "(1, -2, 3, 4)")), malformed + "the negative size -2" + allowed);
-  EXPECT_EQ(reason(dictionary("<f4", "(1, 9223372036854775808, 3, 4)")), malformed + "a size beyond 64 bits" + allowed);
+  EXPECT_EQ(reason(dictionary("<f4", "(1, 9223372036854775808, 3, 4)")),
+            malformed + "a size beyond 64 bits" + allowed);
   EXPECT_EQ(reason(dictionary("<f4", "(1, 2.0, 3, 4)")), malformed + "no ')' where one has to be" + allowed);
   EXPECT_EQ(reason(dictionary("<f4", "(24)")), malformed + "a shape that is no tuple" + allowed);
   EXPECT_EQ(reason(dictionary("<f4", "(1, 2, 3, x)")), malformed + "no number where one has to be" + allowed);
   EXPECT_EQ(reason(dictionary("<f4", "[1, 2, 3, 4]")), malformed + "no '(' where one has to be" + allowed);
-  EXPECT_EQ(reason(dictionary("<f4", "(1, 2, 3, 4)", "0")), malformed + "no 'False' where one has to be" + allowed);
+  EXPECT_EQ(reason(dictionary("<f4", "(1, 2, 3, 4)", "0")),
+            malformed + "no 'False' where one has to be" + allowed);
   EXPECT_EQ(reason("{'descr': '<f4', 'shape': (1, 2, 3, 4)}"), malformed + "a key is missing" + allowed);
   EXPECT_EQ(reason("{'descr': '<f4', 'descr': '<f8'}"), malformed + "the key 'descr' twice" + allowed);
   EXPECT_EQ(reason("{'order': 'C'}"), malformed + "the key 'order'" + allowed);
-  EXPECT_EQ(reason(dictionary("<f4", "(1, 2, 3, 4)") + "x"), malformed + "text after the dictionary" + allowed);
+  EXPECT_EQ(reason(dictionary("<f4", "(1, 2, 3, 4)") + "x"),
+            malformed + "text after the dictionary" + allowed);
   EXPECT_EQ(reason("{'descr': '<f4"), malformed + "a string without an end" + allowed);
   EXPECT_EQ(reason("{'descr': '<f\n4'}"), malformed + "a string with an unusual character" + allowed);
   EXPECT_EQ(reason("{'descr' '<f4'}"), malformed + "no ':' where one has to be" + allowed);

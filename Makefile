@@ -1,0 +1,46 @@
+# Short names for what CMake, CTest and one set-up script do.
+#
+#   make run         the quickstart: set up, build, run inputs/quickstart.yaml
+#   make test        set up, build, run the test suite
+#   make deps        only install what is missing; make build: and build build/flashpad
+#   make clean       remove what was built, keep build/deps; make distclean: remove build/
+#
+# SEQ: lengths for run-benchmark, as in SEQ="512 1024 2048".
+
+FLASHPAD := build/flashpad
+empty :=
+space := $(empty) $(empty)
+comma := ,
+
+.PHONY: run run-flash run-benchmark run-autotune test deps configure build clean distclean
+
+run: build
+	$(FLASHPAD) run inputs/quickstart.yaml
+
+run-flash: build
+	$(FLASHPAD) run inputs/flash.yaml
+
+run-benchmark: build
+	$(FLASHPAD) run inputs/benchmark.yaml $(if $(SEQ),--set 'problem.seq=[$(subst $(space),$(comma),$(strip $(SEQ)))]')
+
+run-autotune:
+	@echo "make run-autotune: the tuner does not exist yet; choose tile shapes by hand with tile: in an experiment" >&2
+	@exit 1
+
+test: build
+	ctest --preset default
+
+deps:
+	@scripts/setup.sh
+
+configure: deps
+	@test -f build/build.ninja && test -f build/CMakeCache.txt || cmake --preset default
+
+build: configure
+	@cmake --build --preset default
+
+clean:
+	cmake -P cmake/Clean.cmake
+
+distclean:
+	cmake -E rm -rf build

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "command.hpp"
+
+#include <flashpad/error.hpp>
+
+#include "kokkos_ext/arguments.hpp"
+#include "measure/context.hpp"
+#include "measure/interrupt.hpp"
+#include "measure/session.hpp"
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace flashpad::app {
+
+namespace {
+
+/// The case under way. Google Benchmark calls a benchmark's function several times, with more and more
+/// iterations; setting up and verifying happens in the first of them.
+class Bench {
+ public:
+  explicit Bench(Experiment const& experiment)
+      : m_session({experiment.verify, experiment.timing, experiment.memory_limit}),
+        m_warmup(experiment.timing.warmup) {}
+
+  void run(Case const& one, benchmark::State& state) {
+    if (measure::interrupted()) return state.SkipWithError("interrupted");
+    try {
+      set_up(one);
+    } catch (measure::Interrupted const&) {
+      m_name.clear();
+      return state.SkipWithError("interrupted");
+    }
+    if (!m_prepared) {
+      if (m_row.status == Status::failed) m_failed = true;
+      return state.SkipWithError(fmt::format("{}: {}", name(m_row.status), m_row.reason).c_str());
+    }
+    measure::Runner& runner = *m_prepared->runner;
+    for (auto _ : state) {
+      if (measure::interrupted()) {
+        state.SkipWithError("interrupted");
+        break;
+      }
+      state.SetIterationTime(runner.timed_call(m_turn++ % m_prepared->copies));
+    }
+    using benchmark::Counter;
+    state.counters["FLOP/s"] = Counter(*m_row.flops, Counter::kIsIterationInvariantRate);
+    state.counters["model_bytes/s"] = Counter(*m_row.bytes_model, Counter::kIsIterationInvariantRate);
+    state.counters["N"] = static_cast<double>(one.shape.seq_k);
+  }
+
+  [[nodiscard]] bool failed() const { return m_failed; }
+
+ private:
+  void set_up(Case const& one) {
+    if (m_name == one.name) return;
+    m_name = one.name;
+    m_prepared.reset();
+    m_prepared = m_session.prepare(one, m_row);
+    if (!m_prepared) return;
+    measure::rate(one, m_prepared->runner->choice(), *m_prepared->backend, m_row);
+    for (int i = 0; i < m_warmup; ++i) {
+      m_prepared->runner->call(m_turn++ % m_prepared->copies, false);
+      m_prepared->runner->fence();
+    }
+  }
+
+  measure::Session m_session;
+  int m_warmup;
+  std::string m_name;
+  Row m_row;
+  std::unique_ptr<measure::Prepared> m_prepared;
+  std::int64_t m_turn = 0;
+  bool m_failed = false;
+};
+
+void initialize_benchmark(std::vector<std::string> const& flags) {
+  std::vector<std::string> words = {"flashpad bench"};
+  words.insert(words.end(), flags.begin(), flags.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  int argc = static_cast<int>(argv.size());
+  argv.push_back(nullptr);
+  benchmark::Initialize(&argc, argv.data());
+  if (argc > 1)
+    throw Error(fmt::format("{}: Google Benchmark has no such flag; see its --benchmark_... flags", argv[1]));
+}
+
+void add_context(Invocation const& invocation, Experiment const& experiment) {
+  nlohmann::ordered_json const context = measure::context(invocation.command_line, backends_of(experiment));
+  for (auto it = context.begin(); it != context.end(); ++it) {
+    if (it.key() == "date") continue;  // Google Benchmark writes its own
+    benchmark::AddCustomContext(it.key(), it->is_string() ? it->get<std::string>() : it->dump());
+  }
+  benchmark::AddCustomContext("experiment", experiment.name);
+}
+
+int bench(ExperimentArguments const& arguments, Invocation const& invocation) {
+  Experiment experiment = arguments.read();
+  resolve_backends(experiment);
+  initialize_benchmark(invocation.benchmark_flags);
+
+  kokkos_ext::KokkosGuard const kokkos(invocation.kokkos_flags);
+  measure::catch_interrupts();
+  std::size_t matched = 0;
+  bool any_failed = false;
+  {
+    Bench current(experiment);
+    for (Case const& one : experiment.cases) {
+      benchmark::RegisterBenchmark(one.name.c_str(),
+                                   [&current, &one](benchmark::State& state) { current.run(one, state); })
+          ->UseManualTime()
+          ->Unit(benchmark::kSecond);
+    }
+    add_context(invocation, experiment);
+    matched = benchmark::RunSpecifiedBenchmarks();
+    any_failed = current.failed();
+    benchmark::Shutdown();
+  }
+  measure::release_backends();
+  if (measure::interrupted()) throw measure::Interrupted{};
+  if (matched == 0) {
+    throw Error(fmt::format("--benchmark_filter: matches none of the {} cases of {}", experiment.cases.size(),
+                            experiment.name));
+  }
+  return any_failed ? failed : success;
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, Invocation& invocation) {
+  CLI::App& command =
+      *app.add_subcommand("bench", "Time an experiment with Google Benchmark, one benchmark a case");
+  auto const arguments = std::make_shared<ExperimentArguments>();
+  arguments->add_to(command);
+  command.callback([&invocation, arguments] {
+    invocation.action = [&invocation, arguments] { return bench(*arguments, invocation); };
+  });
+}
+
+}  // namespace flashpad::app

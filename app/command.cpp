@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "command.hpp"
+
+#include "measure/backend.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace flashpad::app {
+
+namespace {
+
+std::string shape_of(Shape const& s) {
+  std::string text = fmt::format("b={} h={}", s.batch, s.heads);
+  if (s.kv_heads != s.heads) text += fmt::format("/{}", s.kv_heads);
+  text += s.seq_q == s.seq_k ? fmt::format(" n={}", s.seq_q) : fmt::format(" n={}x{}", s.seq_q, s.seq_k);
+  text += s.head_dim == s.value_dim ? fmt::format(" d={}", s.head_dim)
+                                    : fmt::format(" d={},{}", s.head_dim, s.value_dim);
+  return text;
+}
+
+}  // namespace
+
+void ExperimentArguments::add_to(CLI::App& command) {
+  command.add_option("FILE", file, "Experiment in YAML")->required();
+  command.add_option("--set", overrides, "Change a value of the file: path.to.key=value (may be repeated)")
+      ->type_name("PATH=VALUE")
+      ->allow_extra_args(false);
+}
+
+Experiment ExperimentArguments::read() const { return read_experiment(file, overrides); }
+
+void resolve_backends(Experiment& experiment) {
+  for (Case& one : experiment.cases) one.backend = measure::resolve_backend(one.backend);
+}
+
+std::vector<std::string> backends_of(Experiment const& experiment) {
+  std::vector<std::string> names;
+  for (Case const& one : experiment.cases) {
+    if (std::find(names.begin(), names.end(), one.backend) == names.end()) names.push_back(one.backend);
+  }
+  return names;
+}
+
+std::string list_cases(Experiment const& experiment) {
+  std::size_t width = 0;
+  for (Case const& one : experiment.cases) width = std::max(width, one.name.size());
+  std::string text;
+  for (Case const& one : experiment.cases) {
+    text += fmt::format("{:<{}}  {} {} {} {} {} {}\n", one.name, width, name(one.kernel), one.backend,
+                        name(one.dtype), shape_of(one.shape), to_string(one.mask), name(one.layout));
+  }
+  return text;
+}
+
+}  // namespace flashpad::app

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "experiment/experiment.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace flashpad::app {
+
+/// Exit codes of every subcommand.
+enum Exit : int {
+  success = 0,       ///< every row is ok, or ran out of memory as foreseen
+  failed = 1,        ///< a row failed, a speedup was missed, or nothing was measured
+  usage = 2,         ///< the command line or an input is at fault; nothing was done
+  interrupted = 130  ///< Ctrl-C; rows measured until then are kept
+};
+
+/// One call of the program, flags of the libraries taken apart.
+struct Invocation {
+  std::vector<std::string> command_line;
+  std::vector<std::string> kokkos_flags;
+  std::vector<std::string> benchmark_flags;
+  std::function<int()> action;  ///< set by the subcommand that was named
+};
+
+// One file each: adds the subcommand and its options, and sets `action` when it is the one named.
+void add_run(CLI::App& app, Invocation& invocation);
+void add_bench(CLI::App& app, Invocation& invocation);
+void add_info(CLI::App& app, Invocation& invocation);
+void add_check(CLI::App& app, Invocation& invocation);
+
+/// What run, bench and check have in common: an experiment file and changes to it.
+struct ExperimentArguments {
+  std::string file;
+  std::vector<std::string> overrides;
+
+  void add_to(CLI::App& command);
+  [[nodiscard]] Experiment read() const;
+};
+
+/// Puts the name of the backend that will run it into every case. Throws Error, naming the available ones,
+/// before anything is measured.
+void resolve_backends(Experiment& experiment);
+
+/// Names of the backends of all cases, each once.
+std::vector<std::string> backends_of(Experiment const& experiment);
+
+/// One line a case.
+std::string list_cases(Experiment const& experiment);
+
+}  // namespace flashpad::app

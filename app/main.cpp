@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "command.hpp"
+
+#include <flashpad/error.hpp>
+
+#include "kokkos_ext/arguments.hpp"
+#include "measure/context.hpp"
+#include "measure/interrupt.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+
+namespace flashpad::app {
+namespace {
+
+int error(int code, std::string_view message) {
+  std::fflush(stdout);
+  fmt::print(stderr, "flashpad: error: {}\n", message.substr(0, message.find('\n')));
+  return code;
+}
+
+// Kokkos and Google Benchmark have flags of their own; CLI11 gets the rest.
+std::vector<std::string> take_library_flags(int argc, char** argv, Invocation& invocation) {
+  std::vector<std::string> rest;
+  for (int i = 0; i < argc; ++i) {
+    std::string const argument = argv[i];
+    invocation.command_line.push_back(argument);
+    if (i == 0) continue;
+    if (kokkos_ext::is_kokkos_flag(argument)) {
+      invocation.kokkos_flags.push_back(argument);
+    } else if (argument.starts_with("--benchmark_")) {
+      invocation.benchmark_flags.push_back(argument);
+    } else {
+      rest.push_back(argument);
+    }
+  }
+  return rest;
+}
+
+int main(int argc, char** argv) {
+  Invocation invocation;
+  std::vector<std::string> arguments = take_library_flags(argc, argv, invocation);
+
+  CLI::App app("Flashpad: exact attention on Kokkos, verified, timed and counted", "flashpad");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", measure::version_line());
+  app.footer(
+      "Flags of Kokkos (--kokkos-...) are passed on; `flashpad bench` also takes --benchmark_... flags.");
+  add_run(app, invocation);
+  add_bench(app, invocation);
+  add_info(app, invocation);
+  add_check(app, invocation);
+
+  try {
+    kokkos_ext::check_kokkos_flags(invocation.kokkos_flags);
+    std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+    app.parse(arguments);
+    if (!invocation.benchmark_flags.empty() && !app.got_subcommand("bench")) {
+      return error(usage, fmt::format("{}: only `flashpad bench` takes flags of Google Benchmark",
+                                      invocation.benchmark_flags.front()));
+    }
+    return invocation.action();
+  } catch (CLI::ParseError const& parse_error) {
+    if (parse_error.get_exit_code() == 0) return app.exit(parse_error);  // --help, --version
+    return error(usage, fmt::format("{} (see flashpad --help)", parse_error.what()));
+  } catch (measure::Interrupted const&) {
+    return error(interrupted, "interrupted");
+  } catch (Error const& refused) {
+    return error(usage, refused.what());
+  } catch (std::exception const& unexpected) {
+    return error(failed, unexpected.what());
+  }
+}
+
+}  // namespace
+}  // namespace flashpad::app
+
+int main(int argc, char** argv) { return flashpad::app::main(argc, argv); }

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "command.hpp"
+
+#include <flashpad/error.hpp>
+
+#include "kokkos_ext/arguments.hpp"
+#include "measure/context.hpp"
+#include "measure/interrupt.hpp"
+#include "measure/session.hpp"
+#include "measure/tensor_output.hpp"
+#include "report/files.hpp"
+#include "report/json.hpp"
+#include "report/table.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <set>
+
+namespace flashpad::app {
+
+namespace {
+
+struct RunArguments {
+  ExperimentArguments experiment;
+  std::string json, csv, filter;
+  bool dry_run = false;
+};
+
+void apply_filter(Experiment& experiment, std::string const& filter) {
+  if (filter.empty()) return;
+  std::size_t const before = experiment.cases.size();
+  std::erase_if(experiment.cases,
+                [&](Case const& one) { return one.name.find(filter) == std::string::npos; });
+  if (experiment.cases.empty()) {
+    throw Error(
+        fmt::format("--filter: `{}` matches none of the {} cases of {}; `flashpad check {}` lists them",
+                    filter, before, experiment.name, experiment.file.string()));
+  }
+}
+
+// An expectation that no pair of rows can meet or miss would pass unseen.
+void require_pairs(Experiment const& experiment) {
+  if (!experiment.expected_speedup) return;
+  std::set<std::string> naive;
+  for (Case const& one : experiment.cases) {
+    if (one.kernel == Kernel::naive) naive.insert(one.problem_key + '\n' + one.backend);
+  }
+  for (Case const& one : experiment.cases) {
+    bool const may_be_fused = one.kernel == Kernel::fused || one.kernel == Kernel::automatic;
+    if (may_be_fused && naive.contains(one.problem_key + '\n' + one.backend)) return;
+  }
+  throw Error(
+      fmt::format("{}: expected_speedup: no problem is left with both kernels; allowed: with naive and fused "
+                  "in kernels, and a --filter that keeps both",
+                  experiment.file.string()));
+}
+
+void require_writable_outputs(Experiment const& experiment) {
+  for (auto const& file : {experiment.output.json, experiment.output.csv}) {
+    if (!file.empty()) report::require_writable(file);
+  }
+  for (Case const& one : experiment.cases) {
+    for (auto const& file : {experiment.output.o, experiment.output.lse}) {
+      if (!file.empty()) report::require_writable(measure::tensor_path(file, one));
+    }
+  }
+}
+
+// On a terminal only, and on one line that each case overwrites.
+class Progress {
+ public:
+  explicit Progress(std::size_t total) : m_total(total), m_on(isatty(STDERR_FILENO) == 1) {}
+  Progress(Progress const&) = delete;
+  Progress& operator=(Progress const&) = delete;
+  ~Progress() {
+    if (m_on) fmt::print(stderr, "\r\033[K");
+  }
+  void next(std::string const& name) {
+    ++m_count;
+    if (m_on) fmt::print(stderr, "\r\033[K[{}/{}] {}", m_count, m_total, name);
+  }
+
+ private:
+  std::size_t m_total;
+  std::size_t m_count = 0;
+  bool m_on;
+};
+
+void write_tensors(Experiment const& experiment, Case const& one, measure::Session const& session, Row& row) {
+  Output const& output = experiment.output;
+  if (!session.outputs() || (output.o.empty() && output.lse.empty())) return;
+  try {
+    measure::write_tensors(output, one, *session.outputs());
+  } catch (Error const& error) {
+    row.status = Status::failed;
+    row.reason = error.what();
+  }
+}
+
+// Measures until the end or Ctrl-C.
+std::vector<Row> measure_all(Experiment const& experiment) {
+  measure::Session session({experiment.verify, experiment.timing, experiment.memory_limit});
+  Progress progress(experiment.cases.size());
+  std::vector<Row> rows;
+  try {
+    for (Case const& one : experiment.cases) {
+      measure::stop_if_interrupted();
+      progress.next(one.name);
+      rows.push_back(session.measure(one));
+      write_tensors(experiment, one, session, rows.back());
+    }
+  } catch (measure::Interrupted const&) {
+    // The row under way is dropped; those before it are whole.
+  }
+  return rows;
+}
+
+std::string title_of(Experiment const& experiment) {
+  std::string text = experiment.name;
+  for (std::string const& name : backends_of(experiment)) {
+    measure::KnownPeaks const peaks = measure::backend(name).known_peaks();
+    text += fmt::format(" | {}, {} threads", name, measure::backend(name).info().concurrency);
+    if (peaks.flops_fp32 > 0) text += fmt::format(", fp32 {:.3g} TFLOP/s", peaks.flops_fp32 / 1e12);
+    if (peaks.flops_fp64 > 0) text += fmt::format(", fp64 {:.3g} TFLOP/s", peaks.flops_fp64 / 1e12);
+    if (peaks.bandwidth > 0) text += fmt::format(", {:.3g} GB/s", peaks.bandwidth / 1e9);
+  }
+  return text +
+         "\nerror: max |O - reference|, within bound; bytes: naive's modelled traffic / this one's "
+         "(estimate); "
+         "speedup: over naive";
+}
+
+std::string summary_of(std::vector<Row> const& rows, Experiment const& experiment) {
+  std::vector<std::string> parts;
+  for (Status const status : {Status::ok, Status::failed, Status::oom, Status::skipped}) {
+    auto const count =
+        std::count_if(rows.begin(), rows.end(), [&](Row const& row) { return row.status == status; });
+    if (count > 0) parts.push_back(fmt::format("{} {}", count, name(status)));
+  }
+  std::string text = fmt::format("{} of {} cases: {}", rows.size(), experiment.cases.size(),
+                                 parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, ", ")));
+  for (auto const& file : {experiment.output.json, experiment.output.csv}) {
+    if (!file.empty()) text += fmt::format("; wrote {}", file.string());
+  }
+  return text + '\n';
+}
+
+int run(RunArguments const& arguments, Invocation const& invocation) {
+  Experiment experiment = arguments.experiment.read();
+  if (!arguments.json.empty()) experiment.output.json = arguments.json;
+  if (!arguments.csv.empty()) experiment.output.csv = arguments.csv;
+  apply_filter(experiment, arguments.filter);
+  resolve_backends(experiment);
+  require_pairs(experiment);
+  if (arguments.dry_run) {
+    fmt::print("{}{} cases; nothing was run\n", list_cases(experiment), experiment.cases.size());
+    return success;
+  }
+  require_writable_outputs(experiment);
+
+  kokkos_ext::KokkosGuard const kokkos(invocation.kokkos_flags);
+  measure::catch_interrupts();
+  std::vector<Row> rows = measure_all(experiment);
+  bool const stopped = measure::interrupted();
+  measure::join(experiment.cases, rows);
+  if (experiment.expected_speedup)
+    measure::check_speedups(experiment.cases, *experiment.expected_speedup, rows);
+
+  nlohmann::ordered_json context = measure::context(invocation.command_line, backends_of(experiment));
+  context["experiment"] = experiment.name;
+  context["interrupted"] = stopped;
+  std::string const title = title_of(experiment);
+  measure::release_backends();
+  if (!experiment.output.json.empty())
+    report::write_file(experiment.output.json, report::json_document(context, rows));
+  if (!experiment.output.csv.empty()) report::write_file(experiment.output.csv, report::csv_document(rows));
+  fmt::print("{}{}", report::table(title, rows), summary_of(rows, experiment));
+  std::fflush(stdout);
+
+  if (stopped) {
+    fmt::print(stderr, "flashpad: error: interrupted after {} of {} cases\n", rows.size(),
+               experiment.cases.size());
+    return interrupted;
+  }
+  bool const all_well = std::all_of(rows.begin(), rows.end(), [](Row const& row) {
+    return row.status == Status::ok || row.status == Status::oom;
+  });
+  return all_well && !rows.empty() ? success : failed;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Invocation& invocation) {
+  CLI::App& command = *app.add_subcommand("run", "Run an experiment: verify, time and count every case");
+  auto const arguments = std::make_shared<RunArguments>();
+  arguments->experiment.add_to(command);
+  command.add_option("--json", arguments->json, "Write rows and context here, in place of output.json")
+      ->type_name("FILE");
+  command.add_option("--csv", arguments->csv, "Write rows here, in place of output.csv")->type_name("FILE");
+  command.add_option("--filter", arguments->filter, "Run only the cases whose name contains this")
+      ->type_name("TEXT");
+  command.add_flag("--dry-run", arguments->dry_run, "Print the cases and run nothing");
+  command.callback([&invocation, arguments] {
+    invocation.action = [&invocation, arguments] { return run(*arguments, invocation); };
+  });
+}
+
+}  // namespace flashpad::app
