@@ -124,7 +124,8 @@ std::string title_of(Experiment const& experiment) {
   std::string text = experiment.name;
   for (std::string const& name : backends_of(experiment)) {
     measure::KnownPeaks const peaks = measure::backend(name).known_peaks();
-    text += fmt::format(" | {}, {} threads", name, measure::backend(name).info().concurrency);
+    int const threads = measure::backend(name).info().concurrency;
+    text += fmt::format(" | {}, {} thread{}", name, threads, threads == 1 ? "" : "s");
     if (peaks.flops_fp32 > 0) text += fmt::format(", fp32 {:.3g} TFLOP/s", peaks.flops_fp32 / 1e12);
     if (peaks.flops_fp64 > 0) text += fmt::format(", fp64 {:.3g} TFLOP/s", peaks.flops_fp64 / 1e12);
     if (peaks.bandwidth > 0) text += fmt::format(", {:.3g} GB/s", peaks.bandwidth / 1e9);

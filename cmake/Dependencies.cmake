@@ -78,6 +78,13 @@ endforeach()
 message(STATUS "Kokkos ${Kokkos_VERSION} (${Kokkos_DEVICES}): ${Kokkos_DIR}")
 message(STATUS "Kokkos Kernels: ${KokkosKernels_DIR}")
 
+# CMake leaves folders inside the build out of the search path of what it installs.
+cmake_path(NORMAL_PATH FLASHPAD_KOKKOS_HINTS OUTPUT_VARIABLE deps)
+cmake_path(IS_PREFIX deps "${Kokkos_DIR}" kokkos_was_built_here)
+if(kokkos_was_built_here)
+  list(APPEND CMAKE_INSTALL_RPATH ${deps}/lib)
+endif()
+
 # Two copies of Kokkos' globals in one process would each need initialising: a static Kokkos is linked once,
 # into the program, so the library is then static too.
 flashpad_is_static(flashpad_kokkos_is_static Kokkos::kokkos)

@@ -118,6 +118,7 @@ debian_name() {
     benchmark) echo libbenchmark-dev ;;
     GTest) echo libgtest-dev libgmock-dev ;;
     OpenBLAS) echo libopenblas-dev ;;
+    jsonschema) echo python3-yaml python3-jsonschema ;;
   esac
 }
 spack_name() {
@@ -169,12 +170,12 @@ for library in $all_libraries; do
   if [ "$library" = OpenBLAS ] && [ "$kokkos_plan" = keep ]; then continue; fi
   ! lacks "$library" || wanted="$wanted $library"
 done
-packages=
-for thing in $wanted; do packages="$packages $(debian_name "$thing")"; done
-if [ "$kokkos_plan" = packaged ]; then
-  for package in $packaged_kokkos; do installed "$package" || packages="$packages $package"; done
-fi
-packages=${packages# }
+
+# One test of the suite runs Python; a build and a run need none.
+schema_python=no
+for python in python3 /usr/bin/python3; do
+  if have $python && $python -c 'import jsonschema, yaml' 2>/dev/null; then schema_python=yes; fi
+done
 
 # --- What may be done about it ---------------------------------------------------------------------------
 
@@ -184,6 +185,20 @@ if [ "$(id -u)" != 0 ]; then
 fi
 is_debian=no
 if [ -f /etc/debian_version ] && have apt-get; then is_debian=yes; fi
+
+if [ $schema_python = no ]; then
+  if [ $is_debian = yes ] && [ "$sudo" != none ]; then
+    wanted="$wanted jsonschema"
+  else
+    say "Python with jsonschema and yaml is missing: the test experiment.schema_files will fail"
+  fi
+fi
+packages=
+for thing in $wanted; do packages="$packages $(debian_name "$thing")"; done
+if [ "$kokkos_plan" = packaged ]; then
+  for package in $packaged_kokkos; do installed "$package" || packages="$packages $package"; done
+fi
+packages=${packages# }
 
 # Prints what is missing for somebody else to install, and stops.
 cannot_install() {

@@ -16,7 +16,7 @@ volatile std::sig_atomic_t interrupt_seen = 0;
 void catch_interrupts() {
   struct sigaction action = {};
   action.sa_handler = [](int) { interrupt_seen = 1; };
-  action.sa_flags = SA_RESETHAND | SA_RESTART;
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
   sigaction(SIGINT, &action, nullptr);
 }
 

@@ -67,14 +67,20 @@ void out_of_memory(Row& row, double needed, std::string const& why) {
   add_reason(row, fmt::format("needs {}, {}", report::format_bytes(needed), why));
 }
 
+// What is known of a case that may never run.
+void estimate(Case const& one, Kernel kernel, Row& row) {
+  if (kernel == Kernel::automatic) return;
+  row.bytes_model = model::bytes_model(kernel, work_of(one));
+  row.byte_ratio = model::byte_ratio(kernel, work_of(one));
+}
+
 void describe(Case const& one, Choice const& choice, Row& row) {
   row.kernel = name(choice.kernel);
   if (!choice.engine.empty()) row.engine = choice.engine;
   if (choice.tile.q > 0) row.tile = fmt::format("{}x{}", choice.tile.q, choice.tile.k);
   if (choice.kernel != Kernel::naive) row.splits = choice.splits;
   row.workspace_bytes = choice.workspace_bytes;
-  row.bytes_model = model::bytes_model(choice.kernel, work_of(one));
-  row.byte_ratio = model::byte_ratio(choice.kernel, work_of(one));
+  estimate(one, choice.kernel, row);
   add_reason(row, choice.why);
 }
 
@@ -157,6 +163,7 @@ std::unique_ptr<Prepared> Session::set_up(Case const& one, Backend& place, Row& 
                                   : 1;
   model::Fit const fit = model::fit(need, memory, wanted);
   if (!fit.fits) {
+    estimate(one, one.kernel, row);
     out_of_memory(row, fit.needed, fmt::format("and {} are {}", report::format_bytes(room), where));
     return nullptr;
   }
@@ -177,6 +184,7 @@ std::unique_ptr<Prepared> Session::set_up(Case const& one, Backend& place, Row& 
       prepare(error.bytes_needed());
     }
   } catch (OutOfMemory const& error) {
+    estimate(one, one.kernel, row);
     double const needed = fit.needed - need.workspace_min + error.bytes_needed();
     out_of_memory(row, needed,
                   fmt::format("and {} are {}: {}", report::format_bytes(room), where, error.what()));

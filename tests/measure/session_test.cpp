@@ -143,6 +143,7 @@ TEST_F(SessionTest, ForeseesWhatDoesNotFit) {
   EXPECT_GT(*row.bytes_needed, 10000);
   EXPECT_THAT(row.reason, HasSubstr("allowed by memory_limit"));
   EXPECT_TRUE(m_fake.specs.empty()) << "nothing may be allocated to find out";
+  EXPECT_GT(row.byte_ratio.value_or(0), 1) << "the estimate needs no run";
 }
 
 TEST_F(SessionTest, ForeseesSizesThatOverflow) {
@@ -208,6 +209,22 @@ TEST_F(SessionTest, WarmMeansOneCopy) {
   settings.timing.cache = Cache::warm;
   EXPECT_EQ(measure(small_case(), settings).cache, "warm");
   EXPECT_EQ(m_fake.specs.back().copies, 1);
+}
+
+TEST_F(SessionTest, EachProblemHasItsOwnInputs) {
+  Session session({}, [this](std::string const&) -> Backend& { return m_fake; });
+  Case first = small_case();
+  Case second = small_case();
+  second.problem_key = "second";
+  second.seed = 2;
+  second.mask = Mask::causal();
+  EXPECT_EQ(session.measure(first).status, Status::ok);
+  Outputs const of_first = *session.outputs();
+  EXPECT_EQ(session.measure(second).status, Status::ok);
+  EXPECT_NE(session.outputs()->o, of_first.o);
+  first.kernel = Kernel::naive;
+  EXPECT_EQ(session.measure(first).status, Status::ok);
+  EXPECT_EQ(session.outputs()->o, of_first.o);
 }
 
 TEST_F(SessionTest, KeepsOutputsOfAnOkRowOnly) {

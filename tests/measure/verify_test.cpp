@@ -55,6 +55,9 @@ TEST(PlainRow, RoundsProbabilitiesAndOutput) {
     largest = std::max(largest, std::fabs(rough[c] - expected.o[c]));
   }
   EXPECT_GT(largest, 0);
+  std::vector<double> only_o_rounded = exact;
+  for (double& value : only_o_rounded) value = rounded(value, DType::bf16);
+  EXPECT_NE(rough, only_o_rounded) << "P was not rounded";
   EXPECT_DOUBLE_EQ(expected.rounding_error, largest);
 }
 
@@ -142,6 +145,15 @@ TEST(Sample, HasTheEdgesAndAllHeads) {
     EXPECT_TRUE(first != positions.end() && *first < (part + 1) * 1024) << "no row in sixteenth " << part;
   }
   EXPECT_EQ(rows_to_verify(shape), rows) << "the sample is fixed";
+}
+
+TEST(Sample, OfManyHeadsMeetsTheEdgesToo) {
+  Shape shape = small_case().shape;
+  shape.heads = shape.kv_heads = 50;
+  shape.seq_q = 1000;
+  std::set<std::int64_t> positions;
+  for (QueryRow const& row : rows_to_verify(shape, 0)) positions.insert(row.i);
+  for (std::int64_t const edge : {0, 63, 64, 959, 960, 999}) EXPECT_TRUE(positions.contains(edge)) << edge;
 }
 
 TEST(Sample, IsNeverLessThan64Rows) {

@@ -128,6 +128,7 @@ TEST(Csv, LeavesNullEmpty) {
   std::getline(lines, line);
   EXPECT_EQ(line.substr(0, 6), "c,,,,,");
   EXPECT_EQ(line.find("nan"), std::string::npos);
+  EXPECT_EQ(line.find("null"), std::string::npos);
 }
 
 }  // namespace

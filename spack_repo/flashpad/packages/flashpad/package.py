@@ -31,6 +31,8 @@ class Flashpad(CMakePackage, CudaPackage, ROCmPackage):
     depends_on("cli11@2:", when="+driver")
     depends_on("benchmark@1.6:", when="+driver")
     depends_on("googletest@1.11:+gmock", when="+tests")
+    depends_on("py-jsonschema", type="build", when="+tests")
+    depends_on("py-pyyaml", type="build", when="+tests")
 
     # Kokkos Kernels fixes the version of Kokkos, and its BLAS computes the products of the naive kernel.
     depends_on("kokkos@3.4.01:5+serial+pic")
