@@ -2,8 +2,8 @@
 #include "command.hpp"
 
 #include "kokkos_ext/arguments.hpp"
+#include "kokkos_ext/blas_threads.hpp"
 #include "measure/backend.hpp"
-#include "measure/blas.hpp"
 #include "measure/context.hpp"
 #include "measure/machine.hpp"
 #include "measure/parallel.hpp"
@@ -24,7 +24,7 @@ void print_machine() {
   fmt::print("machine   {}, {} cores, last-level cache {}, {} free\n", measure::cpu_model(),
              measure::available_cores(), report::format_bytes(measure::last_level_cache()),
              report::format_bytes(measure::host_memory_free()));
-  fmt::print("BLAS      {}\n", measure::blas_name());
+  fmt::print("BLAS      {}\n", kokkos_ext::blas_name());
 }
 
 void print_backend(measure::Backend& backend) {

@@ -7,8 +7,8 @@
 
 namespace flashpad {
 
-/// A tensor (b, h, n, ...) as kernels see it: rows of consecutive elements, found by strides in bytes. Free of
-/// Kokkos, so that kernels written against plain pointers take it too.
+/// A tensor (b, h, n, ...) as kernels see it: rows of consecutive elements, found by strides in bytes. Free
+/// of Kokkos, so that kernels written against plain pointers take it too.
 struct Operand {
   char* data = nullptr;
   std::int64_t stride_b = 0;

@@ -35,15 +35,16 @@ class HostEngine {
     }
   };
 
-  static Parts parts(Shape const& shape, HostTable<T> const& table, int tile_q, int tile_k, bool with_values) {
+  static Parts parts(Shape const& shape, HostTable<T> const& table, int tile_q, int tile_k,
+                     bool with_values) {
     auto const lanes = static_cast<std::size_t>(table.lanes);
     auto const rows = round_up(static_cast<std::size_t>(tile_q), lanes);
     // A run of keys may begin anywhere in the tile, and its products are made in whole units.
     auto const keys = static_cast<std::size_t>(tile_k) + static_cast<std::size_t>(table.key_unit);
     auto const head_dim = static_cast<std::size_t>(shape.head_dim);
     auto const value_dim = with_values ? static_cast<std::size_t>(shape.value_dim) : 0;
-    return {line(rows * head_dim), line(rows * value_dim), line(keys * head_dim),
-            line(keys * value_dim), line(keys * lanes), line(rows)};
+    return {line(rows * head_dim),  line(rows * value_dim), line(keys * head_dim),
+            line(keys * value_dim), line(keys * lanes),     line(rows)};
   }
 
   template <class Member>
@@ -153,7 +154,9 @@ class HostEngine {
  private:
   static constexpr std::size_t alignment = 64;
 
-  static std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
+  static std::size_t round_up(std::size_t value, std::size_t unit) {
+    return (value + unit - 1) / unit * unit;
+  }
   static std::size_t line(std::size_t elements) { return round_up(elements, alignment / sizeof(T)); }
 
   /// A sum of 0 is a row that saw no key: its LSE is -infinity, and so is its maximum.
@@ -168,7 +171,8 @@ class HostEngine {
     T* to = static_cast<T*>(p.partials.o) + partial_row * m_value_dim;
     for (int r = 0; r < rows; ++r) {
       T const sum = m_sum[first + r];
-      for (int c = 0; c < m_value_dim; ++c) to[r * m_value_dim + c] = sum == 0 ? T{0} : from[c * lanes + r] / sum;
+      for (int c = 0; c < m_value_dim; ++c)
+        to[r * m_value_dim + c] = sum == 0 ? T{0} : from[c * lanes + r] / sum;
     }
   }
 

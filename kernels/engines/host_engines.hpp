@@ -14,8 +14,8 @@ namespace flashpad::engines {
 /// portable ones.
 std::vector<std::string> host_engine_names();
 
-/// The table of an engine for a storage type: T is double for fp64 and float for all others. Throws Error on a
-/// name that is not known, or known but not for this processor; the message lists host_engine_names().
+/// The table of an engine for a storage type: T is double for fp64 and float for all others. Throws Error on
+/// a name that is not known, or known but not for this processor; the message lists host_engine_names().
 template <class T>
 HostTable<T> host_table(std::string const& engine, DType dtype);
 

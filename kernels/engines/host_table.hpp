@@ -21,7 +21,7 @@ template <class T>
 struct HostTable {
   char const* level = nullptr;  ///< name of the instruction set; null where this table is not compiled
   int lanes = 0;                ///< query rows in a block
-  int key_unit = 1;             ///< `scores` rounds n up to a multiple of this: k and s have room, what is there is void
+  int key_unit = 1;  ///< `scores` rounds n up to a multiple of this: k and s have room, what is there is void
 
   /// Q rows [0, rows), `stride` bytes apart, to q; rows up to `lanes` become zero.
   void (*load_queries)(void const* storage, std::int64_t stride, int rows, int dim, T* q) = nullptr;
@@ -43,12 +43,13 @@ struct HostTable {
   /// acc[c][r] += sum_j v[j][c] * p[j][r] over n keys.
   void (*accumulate)(T const* p, T const* v, int n, int dim, T* acc) = nullptr;
 
-  /// Softmax of n scores that lie side by side, in place: s = exp(s - max) / sum. -infinity and 0 for a row of
-  /// no keys, or of -infinity alone, whose s becomes 0. The naive kernel's; a row needs no alignment.
+  /// Softmax of n scores that lie side by side, in place: s = exp(s - max) / sum. -infinity and 0 for a row
+  /// of no keys, or of -infinity alone, whose s becomes 0. The naive kernel's; a row needs no alignment.
   void (*softmax_row)(T* s, std::int64_t n, T* max, T* sum) = nullptr;
 
   /// O rows [0, rows) = acc / sum, or 0 where sum is 0, in the storage type, `stride` bytes apart.
-  void (*store_output)(T const* acc, T const* sum, int rows, int dim, void* storage, std::int64_t stride) = nullptr;
+  void (*store_output)(T const* acc, T const* sum, int rows, int dim, void* storage,
+                       std::int64_t stride) = nullptr;
 };
 
 }  // namespace flashpad::engines

@@ -83,29 +83,34 @@ struct Exp2;
 template <>
 struct Exp2<float> {
   static constexpr int terms = 7;
-  static constexpr float coefficient[terms] = {
-      1.0f, 0.693147206703f, 0.240226509223f, 0.0555032722667f,
-      0.00961805667852f, 0.00134004281776f, 0.000154614446986f};
-  static constexpr float round = 12582912.0f;  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
-  static constexpr float smallest = -126.0f;   // exponent of the smallest normal number
+  static constexpr float coefficient[terms] = {1.0f,
+                                               0.693147206703f,
+                                               0.240226509223f,
+                                               0.0555032722667f,
+                                               0.00961805667852f,
+                                               0.00134004281776f,
+                                               0.000154614446986f};
+  static constexpr float round =
+      12582912.0f;  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
+  static constexpr float smallest = -126.0f;  // exponent of the smallest normal number
   static constexpr int mantissa = 23;
 };
 template <>
 struct Exp2<double> {
   static constexpr int terms = 12;
   static constexpr double coefficient[terms] = {
-      0.99999999999999999693, 0.69314718055994530925, 0.24022650695910159567,
-      0.055504108664821627039, 0.0096181291075872566681, 0.0013333558146406470697,
+      0.99999999999999999693,    0.69314718055994530925,     0.24022650695910159567,
+      0.055504108664821627039,   0.0096181291075872566681,   0.0013333558146406470697,
       0.00015403530463724354209, 0.000015252733841556772589, 1.3215432535912376166e-6,
-      1.0178057087733941105e-7, 7.0741942972885210056e-9, 4.455817908336064493e-10};
+      1.0178057087733941105e-7,  7.0741942972885210056e-9,   4.455817908336064493e-10};
   static constexpr double round = 6755399441055744.0;  // 1.5 * 2^52
   static constexpr double smallest = -1022.0;
   static constexpr int mantissa = 52;
 };
 
-/// exp(x) for x <= 0, within 2 + 1.5 |x| units in the last place: what |x| adds comes from rounding x * log2(e),
-/// and weighs nothing in a softmax, where such terms are e^-|x| of the largest. Results below the smallest
-/// normal number are flushed to zero. exp(-infinity) = 0, exp(NaN) = NaN.
+/// exp(x) for x <= 0, within 2 + 1.5 |x| units in the last place: what |x| adds comes from rounding x *
+/// log2(e), and weighs nothing in a softmax, where such terms are e^-|x| of the largest. Results below the
+/// smallest normal number are flushed to zero. exp(-infinity) = 0, exp(NaN) = NaN.
 template <class T>
 FLASHPAD_INLINE Vector<T> exp_nonpositive(Vector<T> x) {
   using Bits = typename VectorOf<T>::Bits;

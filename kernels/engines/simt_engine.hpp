@@ -99,9 +99,7 @@ class SimtEngine {
 
   template <class F>
   KOKKOS_FUNCTION void for_each(int, int first, int n, F const& f) const {
-    each_row([&](int r) {
-      each_lane(n, [&](int j) { f(r, first + j, m_s[r * m_tile_k + j]); });
-    });
+    each_row([&](int r) { each_lane(n, [&](int j) { f(r, first + j, m_s[r * m_tile_k + j]); }); });
   }
 
   KOKKOS_FUNCTION void softmax(int, int n) const {
@@ -146,7 +144,8 @@ class SimtEngine {
     });
   }
 
-  KOKKOS_FUNCTION void finish(FusedProblem const& p, WorkItem const& item, std::int64_t row_begin, int) const {
+  KOKKOS_FUNCTION void finish(FusedProblem const& p, WorkItem const& item, std::int64_t row_begin,
+                              int) const {
     bool const partial = p.schedule.splits > 1;
     each_row([&](int r) {
       std::int64_t const row = row_begin + r;

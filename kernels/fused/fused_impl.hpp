@@ -20,8 +20,8 @@ std::unique_ptr<Runner<Exec>> make_host_fused(Request<Exec> const& request, std:
 template <class Exec, class Storage, class Compute>
 std::unique_ptr<Runner<Exec>> make_simt_fused(Request<Exec> const& request);
 
-/// Which engine serves a request: the one asked for, or the backend's best. To add an engine of a backend: its
-/// file under kernels/engines, and a line here and in engine_names.
+/// Which engine serves a request: the one asked for, or the backend's best. To add an engine of a backend:
+/// its file under kernels/engines, and a line here and in engine_names.
 template <class Exec, class Storage, class Compute>
 std::unique_ptr<Runner<Exec>> make_fused_of(Request<Exec> const& request) {
   std::string const& engine = request.options.engine;

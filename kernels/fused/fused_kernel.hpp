@@ -78,8 +78,8 @@ struct FusedKernel {
 
     KOKKOS_FUNCTION void fetch_values(std::int64_t tile) const {
       if (!p.with_values || tile >= last_tile) return;
-      engine.fetch_values(tile, p.v.row(item.batch, item.head / p.group_size(), walk.begin(tile)), p.v.stride_n,
-                          keys_in(tile));
+      engine.fetch_values(tile, p.v.row(item.batch, item.head / p.group_size(), walk.begin(tile)),
+                          p.v.stride_n, keys_in(tile));
     }
 
     KOKKOS_FUNCTION void start(std::int64_t first_tile) const {

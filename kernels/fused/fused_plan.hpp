@@ -23,14 +23,16 @@ struct TilePlan {
 };
 
 /// The part of planning that no engine changes: the tile asked for or the table's, and how far to split.
-/// `rows_unit` is the smallest query tile that makes sense, `teams_wanted` how many teams keep the machine busy.
+/// `rows_unit` is the smallest query tile that makes sense, `teams_wanted` how many teams keep the machine
+/// busy.
 inline TilePlan plan_tiles(Shape const& shape, Options const& options, Tile table, int rows_unit,
                            double teams_wanted) {
   constexpr int most_rows = 1 << 16;  // local coordinates are 32-bit
-  for (auto const& [argument, value] : {std::pair{"tile.q", options.tile.q}, std::pair{"tile.k", options.tile.k}}) {
+  for (auto const& [argument, value] :
+       {std::pair{"tile.q", options.tile.q}, std::pair{"tile.k", options.tile.k}}) {
     if (value < 0 || value > most_rows) {
-      throw Error(fmt::format("{}: {} is out of range; allowed: 1 to {}, or 0 to let the library choose", argument,
-                              value, most_rows));
+      throw Error(fmt::format("{}: {} is out of range; allowed: 1 to {}, or 0 to let the library choose",
+                              argument, value, most_rows));
     }
   }
   constexpr int most_splits = 1024;
@@ -41,10 +43,14 @@ inline TilePlan plan_tiles(Shape const& shape, Options const& options, Tile tabl
 
   TilePlan plan{options.tile, options.splits};
   double const heads = static_cast<double>(shape.batch * shape.heads);
-  auto const query_tiles = [&](int q) { return static_cast<double>((shape.seq_q + q - 1) / q); };
+  auto const query_tiles = [&](int q) {
+    std::int64_t const whole = (shape.seq_q + q - 1) / q;
+    return static_cast<double>(whole);
+  };
   if (plan.tile.q == 0) {
     plan.tile.q = table.q;
-    while (plan.tile.q > rows_unit && (heads * query_tiles(plan.tile.q) < teams_wanted || plan.tile.q / 2 >= shape.seq_q)) {
+    while (plan.tile.q > rows_unit &&
+           (heads * query_tiles(plan.tile.q) < teams_wanted || plan.tile.q / 2 >= shape.seq_q)) {
       plan.tile.q = std::max(rows_unit, plan.tile.q / 2);
     }
   }
@@ -59,7 +65,8 @@ inline TilePlan plan_tiles(Shape const& shape, Options const& options, Tile tabl
   return plan;
 }
 
-inline FusedProblem make_problem(Shape const& shape, Options const& options, double scale, TilePlan const& plan) {
+inline FusedProblem make_problem(Shape const& shape, Options const& options, double scale,
+                                 TilePlan const& plan) {
   FusedProblem problem;
   problem.shape = shape;
   problem.variant = BandVariant::make(shape.seq_q, shape.seq_k, options.mask);
@@ -82,7 +89,8 @@ void reserve_scratch(Exec const& exec, int level, std::size_t bytes) {
   using Policy = Kokkos::TeamPolicy<Exec>;
   Policy policy(exec, 1, 1);
   policy.set_scratch_size(level, Kokkos::PerTeam(static_cast<int>(bytes)));
-  Kokkos::parallel_for("flashpad::fused::reserve_scratch", policy, KOKKOS_LAMBDA(typename Policy::member_type const&){});
+  Kokkos::parallel_for("flashpad::fused::reserve_scratch", policy,
+                       KOKKOS_LAMBDA(typename Policy::member_type const&){});
 }
 
 /// A planned fused kernel: one engine, one league. The workspace holds the partial results of a split walk.
@@ -93,9 +101,9 @@ class FusedRunner final : public Runner<Exec> {
   using Functor = FusedKernel<Exec, Engine, kokkos_ext::TeamSchedule<Exec>>;
   using Policy = typename Functor::Policy;
 
-  FusedRunner(Request<Exec> const& request, FusedProblem const& problem, typename Engine::Config const& config,
-              std::string const& engine, int team_size, int vector_length, std::size_t scratch_bytes,
-              int scratch_level)
+  FusedRunner(Request<Exec> const& request, FusedProblem const& problem,
+              typename Engine::Config const& config, std::string const& engine, int team_size,
+              int vector_length, std::size_t scratch_bytes, int scratch_level)
       : m_functor{problem, config},
         m_team_size(team_size),
         m_vector_length(vector_length),
@@ -145,9 +153,10 @@ class FusedRunner final : public Runner<Exec> {
     auto const bytes = static_cast<std::size_t>(rows * (value_dim + 2)) * sizeof(Compute);
     double const limit = request.options.workspace_limit;
     if (limit > 0 && static_cast<double>(bytes) > limit) {
-      throw OutOfMemory(fmt::format("splits: {} parts need a workspace of {} bytes; allowed: {:.0f} (workspace_limit)",
-                                    p.schedule.splits, bytes, limit),
-                        static_cast<double>(bytes));
+      throw OutOfMemory(
+          fmt::format("splits: {} parts need a workspace of {} bytes; allowed: {:.0f} (workspace_limit)",
+                      p.schedule.splits, bytes, limit),
+          static_cast<double>(bytes));
     }
     m_workspace = kokkos_ext::allocate(request.exec, "flashpad::fused::partials", bytes);
     auto* next = reinterpret_cast<Compute*>(m_workspace.data());

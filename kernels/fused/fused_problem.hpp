@@ -9,8 +9,8 @@
 
 namespace flashpad {
 
-/// What a split writes instead of O: its own normalised O and (max, sum), contiguous over (split, batch, head,
-/// row), in the type of arithmetic. One merge joins them.
+/// What a split writes instead of O: its own normalised O and (max, sum), contiguous over (split, batch,
+/// head, row), in the type of arithmetic. One merge joins them.
 struct Partials {
   void* o = nullptr;    // [splits][batch][heads][seq_q][value_dim]
   void* max = nullptr;  // [splits][batch][heads][seq_q]

@@ -22,16 +22,17 @@ std::unique_ptr<Runner<Exec>> make_host_fused(Request<Exec> const& request, std:
   TilePlan const plan = plan_tiles(shape, request.options, table_tile, table.lanes, teams_wanted);
   FusedProblem const problem = make_problem(shape, request.options, request.scale, plan);
 
-  std::size_t const bytes = Engine::parts(shape, table, plan.tile.q, plan.tile.k, problem.with_values).bytes();
+  std::size_t const bytes =
+      Engine::parts(shape, table, plan.tile.q, plan.tile.k, problem.with_values).bytes();
   std::size_t const allowed = static_cast<std::size_t>(Kokkos::TeamPolicy<Exec>::scratch_size_max(level));
   if (bytes > allowed) {
-    throw Error(fmt::format("tile: {}x{} needs {} bytes of team scratch; allowed: {} (level {} of {})", plan.tile.q,
-                            plan.tile.k, bytes, allowed, level, Exec::name()));
+    throw Error(fmt::format("tile: {}x{} needs {} bytes of team scratch; allowed: {} (level {} of {})",
+                            plan.tile.q, plan.tile.k, bytes, allowed, level, Exec::name()));
   }
   reserve_scratch(request.exec, level, bytes);
   std::string const name = std::string("portable-") + table.level;
-  return std::make_unique<FusedRunner<Exec, Engine, Storage>>(request, problem, typename Engine::Config{table, level},
-                                                              name, 1, 1, bytes, level);
+  return std::make_unique<FusedRunner<Exec, Engine, Storage>>(
+      request, problem, typename Engine::Config{table, level}, name, 1, 1, bytes, level);
 }
 
 }  // namespace flashpad::detail

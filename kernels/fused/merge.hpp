@@ -10,8 +10,8 @@
 
 namespace flashpad {
 
-/// Joins the parts of a split walk, one query row an iteration: O = sum_s w_s O_s with w_s = sum_s exp(max_s -
-/// max) / sum. Parts are joined in order, so the bits do not depend on who finished first.
+/// Joins the parts of a split walk, one query row an iteration: O = sum_s w_s O_s with w_s = sum_s exp(max_s
+/// - max) / sum. Parts are joined in order, so the bits do not depend on who finished first.
 template <class Exec, class Storage, class Compute>
 struct Merge {
   FusedProblem problem;
@@ -66,7 +66,8 @@ struct Merge {
     }
   }
 
-  KOKKOS_FUNCTION static void write(Operand const& to, WorkItem const& item, std::int64_t row, Compute value) {
+  KOKKOS_FUNCTION static void write(Operand const& to, WorkItem const& item, std::int64_t row,
+                                    Compute value) {
     if (to.data != nullptr) to.element<Compute>(item.batch, item.head, row) = value;
   }
 

@@ -18,8 +18,8 @@ std::unique_ptr<Runner<Exec>> make_simt_fused(Request<Exec> const& request) {
 
   Shape const& shape = request.shape;
   int const vector_length = host ? 1 : Policy::vector_length_max();
-  double const teams_wanted =
-      host ? 3.0 * kokkos_ext::concurrency(request.exec) : kokkos_ext::concurrency(request.exec) / Engine::max_threads;
+  double const concurrency = kokkos_ext::concurrency(request.exec);
+  double const teams_wanted = host ? 3 * concurrency : concurrency / Engine::max_threads;
   Tile table = tile_for(simt_tiles, std::max(shape.head_dim, shape.value_dim));
   if (request.dtype == DType::fp64) table = {std::max(1, table.q / 2), std::max(1, table.k / 2)};
   TilePlan const plan = plan_tiles(shape, request.options, table, 1, teams_wanted);
@@ -28,8 +28,8 @@ std::unique_ptr<Runner<Exec>> make_simt_fused(Request<Exec> const& request) {
   std::size_t const bytes = Engine::scratch_bytes(problem) + Engine::alignment;
   std::size_t const allowed = static_cast<std::size_t>(Policy::scratch_size_max(level));
   if (bytes > allowed) {
-    throw Error(fmt::format("tile: {}x{} needs {} bytes of team scratch; allowed: {} (level {} of {})", plan.tile.q,
-                            plan.tile.k, bytes, allowed, level, Exec::name()));
+    throw Error(fmt::format("tile: {}x{} needs {} bytes of team scratch; allowed: {} (level {} of {})",
+                            plan.tile.q, plan.tile.k, bytes, allowed, level, Exec::name()));
   }
   int team_size = 1;
   if constexpr (host) {
@@ -40,8 +40,8 @@ std::unique_ptr<Runner<Exec>> make_simt_fused(Request<Exec> const& request) {
     int const most = policy.team_size_max(Functor{problem, {level}}, Kokkos::ParallelForTag());
     team_size = std::max(1, std::min(most, Engine::max_threads / vector_length));
   }
-  return std::make_unique<FusedRunner<Exec, Engine, Storage>>(request, problem, typename Engine::Config{level}, "simt",
-                                                              team_size, vector_length, bytes, level);
+  return std::make_unique<FusedRunner<Exec, Engine, Storage>>(
+      request, problem, typename Engine::Config{level}, "simt", team_size, vector_length, bytes, level);
 }
 
 }  // namespace flashpad::detail

@@ -19,12 +19,12 @@
 
 namespace flashpad::detail {
 
-/// Textbook attention: S = scale Q K^T by Kokkos Kernels, row softmax, O = P V by Kokkos Kernels. The scores of
-/// as many heads as the workspace holds go through memory at a time; the products cover the query rows that
-/// see a key, and the keys that a row sees, and no others.
+/// Textbook attention: S = scale Q K^T by Kokkos Kernels, row softmax, O = P V by Kokkos Kernels. The scores
+/// of as many heads as the workspace holds go through memory at a time; the products cover the query rows
+/// that see a key, and the keys that a row sees, and no others.
 ///
-/// 16-bit inputs are widened to float first and O narrowed at the end: Kokkos Kernels would accumulate a 16-bit
-/// result in 16 bits. (For the same reason a P kept in 16 bits is widened again for its product.)
+/// 16-bit inputs are widened to float first and O narrowed at the end: Kokkos Kernels would accumulate a
+/// 16-bit result in 16 bits. (For the same reason a P kept in 16 bits is widened again for its product.)
 template <class Exec, class Storage, class T>
 class NaiveRunner final : public Runner<Exec> {
  public:
@@ -37,8 +37,10 @@ class NaiveRunner final : public Runner<Exec> {
         m_narrow_p(converts && request.options.probabilities_in_input_type) {
     find_ranges();
     std::int64_t const most = std::numeric_limits<int>::max();  // a BLAS counts in int
-    for (auto const& [argument, value] : {std::pair{"seq_q", m_shape.seq_q}, std::pair{"seq_k", m_shape.seq_k}}) {
-      if (value > most) throw Error(fmt::format("{}: {} is too long for naive; allowed: up to {}", argument, value, most));
+    for (auto const& [argument, value] :
+         {std::pair{"seq_q", m_shape.seq_q}, std::pair{"seq_k", m_shape.seq_k}}) {
+      if (value > most)
+        throw Error(fmt::format("{}: {} is too long for naive; allowed: up to {}", argument, value, most));
     }
     choose_chunk(request);
     m_workspace = kokkos_ext::allocate(request.exec, "flashpad::naive::workspace",
@@ -52,7 +54,7 @@ class NaiveRunner final : public Runner<Exec> {
     clear_unseen(exec, arguments);
     if (m_rows.size() == 0) return;
     kokkos_ext::BlasThreads const threads(kokkos_ext::is_host<Exec> ? kokkos_ext::concurrency(exec)
-                                                                     : kokkos_ext::blas_threads());
+                                                                    : kokkos_ext::blas_threads().value_or(1));
     std::int64_t const all = m_shape.batch * m_shape.heads;
     for (std::int64_t first = 0; first < all; first += m_chunk) {
       run_chunk(exec, arguments, chunk_of(first, std::min(m_chunk, all - first), 1));
@@ -91,9 +93,10 @@ class NaiveRunner final : public Runner<Exec> {
     double const asked = request.options.workspace_limit;
     auto const one = static_cast<double>(head_bytes());
     if (asked > 0 && one > asked) {
-      throw OutOfMemory(fmt::format("workspace_limit: naive needs {:.0f} bytes for the scores of one head; allowed: {:.0f}",
-                                    one, asked),
-                        one);
+      throw OutOfMemory(
+          fmt::format("workspace_limit: naive needs {:.0f} bytes for the scores of one head; allowed: {:.0f}",
+                      one, asked),
+          one);
     }
     double const limit = asked > 0 ? asked : default_limit;
     double const all = static_cast<double>(m_shape.batch * m_shape.heads);
@@ -177,17 +180,17 @@ class NaiveRunner final : public Runner<Exec> {
     functor.table = m_table;
     using Policy = typename NaiveSoftmax<Exec, Storage, T>::Policy;
     auto const league = static_cast<int>(chunk.count * m_rows.size());
-    Kokkos::parallel_for("flashpad::naive::softmax",
-                         kokkos_ext::is_host<Exec> ? Policy(exec, league, 1, 1) : Policy(exec, league, Kokkos::AUTO),
-                         functor);
+    Kokkos::parallel_for(
+        "flashpad::naive::softmax",
+        kokkos_ext::is_host<Exec> ? Policy(exec, league, 1, 1) : Policy(exec, league, Kokkos::AUTO), functor);
     if constexpr (converts) {
       if (m_narrow_p) {
         // P is a tensor of one head: its rows lie one after the other over the whole chunk.
         std::int64_t const row_bytes = m_keys.size() * size_of_storage;
         Operand const p{reinterpret_cast<char*>(part.p), 0, m_rows.size() * row_bytes, row_bytes};
         for_rows(exec, "flashpad::naive::widen_p", chunk.count, m_rows.size(),
-                 WidenRows<Storage, T>{p, part.scores, {0, chunk.count, chunk.count, 1}, {0, m_rows.size()},
-                                       m_keys.size()});
+                 WidenRows<Storage, T>{
+                     p, part.scores, {0, chunk.count, chunk.count, 1}, {0, m_rows.size()}, m_keys.size()});
       }
     }
   }
@@ -209,8 +212,8 @@ class NaiveRunner final : public Runner<Exec> {
     T* data;
     std::int64_t count, dim, pitch;
 
-    /// Rows that one product takes. A BLAS wants rows that do not overlap (pitch >= dim); others, as of a tensor
-    /// with stride 0, go one by one.
+    /// Rows that one product takes. A BLAS wants rows that do not overlap (pitch >= dim); others, as of a
+    /// tensor with stride 0, go one by one.
     [[nodiscard]] std::int64_t step() const { return pitch >= dim ? count : 1; }
 
     [[nodiscard]] auto matrix(std::int64_t from, std::int64_t n) const {

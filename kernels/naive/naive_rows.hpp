@@ -77,7 +77,8 @@ struct ClearRows {
 };
 
 template <class Exec, class Functor>
-void for_rows(Exec const& exec, char const* label, std::int64_t heads, std::int64_t rows, Functor const& functor) {
+void for_rows(Exec const& exec, char const* label, std::int64_t heads, std::int64_t rows,
+              Functor const& functor) {
   using Policy = Kokkos::MDRangePolicy<Exec, Kokkos::Rank<2>, Kokkos::IndexType<std::int64_t>>;
   Kokkos::parallel_for(label, Policy(exec, {0, 0}, {heads, rows}), functor);
 }

@@ -22,8 +22,8 @@ struct NaiveSoftmax {
   using Policy = Kokkos::TeamPolicy<Exec, kokkos_ext::TeamSchedule<Exec>>;
   using Member = typename Policy::member_type;
 
-  T* scores = nullptr;           ///< [heads of the chunk][rows.size()][keys.size()]
-  Storage* narrow = nullptr;     ///< the same, for P in the inputs' type; null: P stays in `scores`
+  T* scores = nullptr;        ///< [heads of the chunk][rows.size()][keys.size()]
+  Storage* narrow = nullptr;  ///< the same, for P in the inputs' type; null: P stays in `scores`
   HeadChunk chunk;
   BandVariant variant;
   KeyRange rows;

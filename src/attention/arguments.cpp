@@ -58,14 +58,16 @@ bool reachable(Axes const& axes, std::size_t from, std::int64_t distance) {
 }
 
 bool same_strides(Axes const& a, Axes const& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), [](Axis const& x, Axis const& y) { return x.stride == y.stride; });
+  return std::equal(a.begin(), a.end(), b.begin(),
+                    [](Axis const& x, Axis const& y) { return x.stride == y.stride; });
 }
 
-void require_extents(char const* argument, TensorRef const& tensor, std::array<std::int64_t, 4> const& expected) {
+void require_extents(char const* argument, TensorRef const& tensor,
+                     std::array<std::int64_t, 4> const& expected) {
   if (!std::equal(expected.begin(), expected.end(), tensor.extent)) {
-    throw Error(fmt::format("{}: its extents are ({}, {}, {}, {}); this plan takes ({}, {}, {}, {})", argument,
-                            tensor.extent[0], tensor.extent[1], tensor.extent[2], tensor.extent[3], expected[0],
-                            expected[1], expected[2], expected[3]));
+    throw Error(fmt::format("{}: its extents are ({}, {}, {}, {}); this plan takes ({}, {}, {}, {})",
+                            argument, tensor.extent[0], tensor.extent[1], tensor.extent[2], tensor.extent[3],
+                            expected[0], expected[1], expected[2], expected[3]));
   }
 }
 
@@ -96,13 +98,15 @@ struct Named {
 void require_apart(Named output, std::initializer_list<Named> others) {
   if (!output.tensor->present) return;
   if (overlaps_itself(*output.tensor)) {
-    throw Error(fmt::format("{}: two of its elements share memory (strides {}, {}, {}, {}); an output may not overlap",
-                            output.name, output.tensor->stride[0], output.tensor->stride[1],
-                            output.tensor->stride[2], output.tensor->stride[3]));
+    throw Error(fmt::format(
+        "{}: two of its elements share memory (strides {}, {}, {}, {}); an output may not overlap",
+        output.name, output.tensor->stride[0], output.tensor->stride[1], output.tensor->stride[2],
+        output.tensor->stride[3]));
   }
   for (Named const& other : others) {
     if (other.tensor->present && overlap(*output.tensor, *other.tensor)) {
-      throw Error(fmt::format("{}: its memory overlaps that of {}; an output may not overlap", output.name, other.name));
+      throw Error(fmt::format("{}: its memory overlaps that of {}; an output may not overlap", output.name,
+                              other.name));
     }
   }
 }
@@ -117,12 +121,14 @@ bool overlap(TensorRef const& a, TensorRef const& b) {
   auto const begin_b = reinterpret_cast<std::intptr_t>(b.data);
   std::int64_t const size_a = size_of(a.dtype);
   std::int64_t const size_b = size_of(b.dtype);
-  if (begin_a >= begin_b + (reach(axes_b, 0) + 1) * size_b || begin_b >= begin_a + (reach(axes_a, 0) + 1) * size_a) {
+  if (begin_a >= begin_b + (reach(axes_b, 0) + 1) * size_b ||
+      begin_b >= begin_a + (reach(axes_a, 0) + 1) * size_a) {
     return false;
   }
   std::int64_t const distance = begin_b - begin_a;
   if (size_a != size_b || distance % size_a != 0 || !same_strides(axes_a, axes_b)) return true;
-  for (std::size_t i = 0; i < axes_a.size(); ++i) axes_a[i].extent = std::max(axes_a[i].extent, axes_b[i].extent);
+  for (std::size_t i = 0; i < axes_a.size(); ++i)
+    axes_a[i].extent = std::max(axes_a[i].extent, axes_b[i].extent);
   return reachable(axes_a, 0, distance / size_a);
 }
 
@@ -151,7 +157,8 @@ void check_arguments(Shape const& s, DType dtype, Kernel kernel, Arguments const
     return;
   }
   if (!a.o.present || !a.v.present) {
-    throw Error(fmt::format("kernel: a plan for {} writes o; Plan::statistics needs a plan for stats", name(kernel)));
+    throw Error(
+        fmt::format("kernel: a plan for {} writes o; Plan::statistics needs a plan for stats", name(kernel)));
   }
   require_tensor("v", a.v, {s.batch, s.kv_heads, s.seq_k, s.value_dim}, dtype, true);
   require_tensor("o", a.o, {s.batch, s.heads, s.seq_q, s.value_dim}, dtype, true);

@@ -7,8 +7,8 @@
 
 namespace flashpad::detail {
 
-/// Throws Error unless the arguments fit the plan: extents, element types, last stride 1, outputs that overlap
-/// neither an input, nor another output, nor themselves, and the outputs that the kernel writes.
+/// Throws Error unless the arguments fit the plan: extents, element types, last stride 1, outputs that
+/// overlap neither an input, nor another output, nor themselves, and the outputs that the kernel writes.
 void check_arguments(Shape const& shape, DType dtype, Kernel kernel, Arguments const& arguments);
 
 /// Whether two tensors share an element's memory. Exact where both have the same strides (views into one

@@ -60,7 +60,8 @@ std::unique_ptr<Runner<Exec>> make_runner(Request<Exec> request) {
   double const scores = static_cast<double>(s.batch * s.heads) * static_cast<double>(s.seq_q) *
                         static_cast<double>(s.seq_k) * (request.dtype == DType::fp64 ? 8 : 4);
   runner->choice.why = fmt::format(
-      "auto: fused, whose scores stay on chip; naive passed over: it moves {:.3g} MB of scores through memory",
+      "auto: fused, whose scores stay on chip; naive passed over: it moves {:.3g} MB of scores through "
+      "memory",
       scores / 1e6);
   return runner;
 }

@@ -81,9 +81,11 @@ TensorRef reference(View const& view);
 /// make one plan an instance.
 template <class Exec>
 class Plan {
-  static_assert(Kokkos::is_execution_space<Exec>::value, "flashpad::Plan<Exec>: Exec is a Kokkos execution space");
-  static_assert(detail::is_compiled_in<Exec>,
-                "flashpad::Plan<Exec>: the Flashpad library was built with a Kokkos that lacks this execution space");
+  static_assert(Kokkos::is_execution_space<Exec>::value,
+                "flashpad::Plan<Exec>: Exec is a Kokkos execution space");
+  static_assert(
+      detail::is_compiled_in<Exec>,
+      "flashpad::Plan<Exec>: the Flashpad library was built with a Kokkos that lacks this execution space");
 
  public:
   /// Throws Error when Kokkos is not initialised, when the shape, mask or an option is not supported on this
@@ -102,7 +104,8 @@ class Plan {
   void operator()(Exec const& exec, Q const& q, K const& k, V const& v, O const& o, L const& lse) const;
 
   /// Kernel::stats: max(b, h, i) = max_j s_ij and sum(b, h, i) = sum_j exp(s_ij - max) over the visible keys
-  /// (-infinity and 0 for a row that sees none), so that lse = max + log(sum). Rank 3, float (double for fp64).
+  /// (-infinity and 0 for a row that sees none), so that lse = max + log(sum). Rank 3, float (double for
+  /// fp64).
   template <class Q, class K, class M, class L>
   void statistics(Exec const& exec, Q const& q, K const& k, M const& max, L const& sum) const;
 

@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <optional>
 #include <string>
+
+// The host's BLAS, by the functions that OpenBLAS, MKL and BLIS have beyond the standard interface.
 
 namespace flashpad::kokkos_ext {
 
-/// Name and version of the host's BLAS where the library knows how to ask: "OpenBLAS 0.3.21 ..."; else empty.
+/// Name and version, as far as the library tells; else "unknown".
 std::string blas_name();
 
-/// Threads that the host's BLAS uses; 0 where the library does not know how to ask.
-int blas_threads();
+/// Threads that it uses; empty where it does not tell.
+std::optional<int> blas_threads();
 
-/// Sets the threads of the host's BLAS while it lives, so that a product uses as many as the execution space
-/// that it stands for. Does nothing where the library does not know how.
+/// Does nothing where the library has no such function.
+void set_blas_threads(int threads);
+
+/// Sets the threads while it lives, so that a product uses as many as the execution space that it stands for.
 class BlasThreads {
  public:
   explicit BlasThreads(int threads);
@@ -21,7 +26,7 @@ class BlasThreads {
   ~BlasThreads();
 
  private:
-  int m_before;
+  std::optional<int> m_before;
 };
 
 }  // namespace flashpad::kokkos_ext

@@ -28,8 +28,8 @@ inline constexpr bool is_host =
 /// Teams that take work as they become free: on the host a static partition would give the first thread all
 /// of the heaviest query tiles. A GPU's own block scheduler does this already.
 template <class Exec>
-using TeamSchedule = std::conditional_t<is_host<Exec>, Kokkos::Schedule<Kokkos::Dynamic>,
-                                        Kokkos::Schedule<Kokkos::Static>>;
+using TeamSchedule =
+    std::conditional_t<is_host<Exec>, Kokkos::Schedule<Kokkos::Dynamic>, Kokkos::Schedule<Kokkos::Static>>;
 
 /// Threads that may run at once on the instance.
 template <class Exec>
@@ -54,9 +54,10 @@ void require_launchable(Exec const&) {
 #if KOKKOS_VERSION < 40000
   if constexpr (is_host<Exec>) {
     if (Exec::in_parallel()) {
-      throw Error(std::string("exec: ") + Exec::name() +
-                  " of Kokkos 3 takes work from the host thread that initialised Kokkos alone, and outside of "
-                  "parallel regions; call from that thread, or build with Kokkos 4 or newer");
+      throw Error(
+          std::string("exec: ") + Exec::name() +
+          " of Kokkos 3 takes work from the host thread that initialised Kokkos alone, and outside of "
+          "parallel regions; call from that thread, or build with Kokkos 4 or newer");
     }
   }
 #endif
@@ -71,7 +72,8 @@ Bytes<Exec> allocate(Exec const& exec, std::string const& label, std::size_t byt
   try {
     return Bytes<Exec>(Kokkos::view_alloc(exec, label, Kokkos::WithoutInitializing), bytes);
   } catch (std::exception const&) {  // the exception's type differs between releases and memory spaces
-    throw OutOfMemory(label + ": " + std::to_string(bytes) + " bytes cannot be allocated", static_cast<double>(bytes));
+    throw OutOfMemory(label + ": " + std::to_string(bytes) + " bytes cannot be allocated",
+                      static_cast<double>(bytes));
   }
 }
 

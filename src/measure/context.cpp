@@ -3,8 +3,8 @@
 
 #include <flashpad/config.hpp>
 
+#include "kokkos_ext/blas_threads.hpp"
 #include "measure/backend.hpp"
-#include "measure/blas.hpp"
 #include "measure/machine.hpp"
 #include "measure/parallel.hpp"
 
@@ -83,8 +83,8 @@ Json context(std::vector<std::string> const& command_line, std::vector<std::stri
   json["omp_proc_bind"] = environment("OMP_PROC_BIND");
   json["omp_places"] = environment("OMP_PLACES");
   json["omp_num_threads"] = environment("OMP_NUM_THREADS");
-  json["blas"] = blas_name();
-  json["blas_threads"] = value_or_null(blas_threads());
+  json["blas"] = kokkos_ext::blas_name();
+  json["blas_threads"] = value_or_null(kokkos_ext::blas_threads());
   json["backends"] = Json::array();
   for (std::string const& name : backends) json["backends"].push_back(describe(name));
   json["flops_rule"] =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "measure/blas.hpp"
+#include "kokkos_ext/blas_threads.hpp"
 #include "measure/kokkos_runner.hpp"
 #include "measure/machine.hpp"
 #include "measure/peaks.hpp"
@@ -67,7 +67,7 @@ class KokkosBackend final : public Backend {
 
   std::unique_ptr<Runner> prepare(RunSpec const& spec) override {
     // A host BLAS has threads of its own; as many as the execution space has makes a fair comparison.
-    if (m_device_facts == nullptr) set_blas_threads(kokkos_ext::concurrency(Exec()));
+    if (m_device_facts == nullptr) kokkos_ext::set_blas_threads(kokkos_ext::concurrency(Exec()));
     return std::make_unique<KokkosRunner<Exec>>(spec);
   }
 

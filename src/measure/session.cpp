@@ -86,8 +86,8 @@ void describe(Case const& one, Choice const& choice, Row& row) {
 
 }  // namespace
 
-Session::Session(Settings settings, std::function<Backend&(std::string const&)> find_backend)
-    : m_settings(std::move(settings)), m_find_backend(std::move(find_backend)) {}
+Session::Session(Settings const& settings, std::function<Backend&(std::string const&)> find_backend)
+    : m_settings(settings), m_find_backend(std::move(find_backend)) {}
 
 Row Session::measure(Case const& one) {
   m_outputs.reset();

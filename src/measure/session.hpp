@@ -34,7 +34,8 @@ struct Prepared {
 class Session {
  public:
   /// `find_backend` gives the backend of a name.
-  explicit Session(Settings settings, std::function<Backend&(std::string const&)> find_backend = backend);
+  explicit Session(Settings const& settings,
+                   std::function<Backend&(std::string const&)> find_backend = backend);
 
   /// All of a case: the row, whose status tells what came of it. Throws Interrupted.
   Row measure(Case const& one);

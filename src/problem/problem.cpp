@@ -33,7 +33,8 @@ void require_head_dim(char const* argument, std::int64_t value) {
 
 void require_limit(char const* argument, std::int64_t value) {
   if (value < -1) {
-    throw Error(fmt::format("{}: {} is not a mask limit; allowed: 0 or more, or -1 for no limit", argument, value));
+    throw Error(
+        fmt::format("{}: {} is not a mask limit; allowed: 0 or more, or -1 for no limit", argument, value));
   }
 }
 
@@ -61,8 +62,8 @@ void validate(Shape const& shape, Mask const& mask) {
   require_head_dim("head_dim", shape.head_dim);
   require_head_dim("value_dim", shape.value_dim);
   if (shape.heads != 0 && (shape.kv_heads == 0 || shape.heads % shape.kv_heads != 0)) {
-    throw Error(fmt::format("kv_heads: {} does not divide heads = {}; allowed: a divisor of heads", shape.kv_heads,
-                            shape.heads));
+    throw Error(fmt::format("kv_heads: {} does not divide heads = {}; allowed: a divisor of heads",
+                            shape.kv_heads, shape.heads));
   }
   require_limit("mask.left", mask.left);
   require_limit("mask.right", mask.right);
@@ -72,7 +73,8 @@ double visible_pairs(Shape const& shape, Mask const& mask) {
   if (mask.is_none()) return static_cast<double>(shape.seq_q) * static_cast<double>(shape.seq_k);
   auto const variant = BandVariant::make(shape.seq_q, shape.seq_k, mask);
   double pairs = 0;
-  for (std::int64_t row = 0; row < shape.seq_q; ++row) pairs += static_cast<double>(variant.visible(row).size());
+  for (std::int64_t row = 0; row < shape.seq_q; ++row)
+    pairs += static_cast<double>(variant.visible(row).size());
   return pairs;
 }
 

@@ -66,8 +66,8 @@ struct BandVariant {
     return {clamp(low, far), clamp(high, far)};
   }
 
-  /// The keys that at least one row of [row_begin, row_end) sees. Both ends of `visible` grow with the row and
-  /// the band has no gaps, so the union is a range.
+  /// The keys that at least one row of [row_begin, row_end) sees. Both ends of `visible` grow with the row
+  /// and the band has no gaps, so the union is a range.
   FLASHPAD_FUNCTION KeyRange any(std::int64_t row_begin, std::int64_t row_end) const {
     KeyRange range = {visible(row_begin).begin, visible(row_end - 1).end};
     if (range.end < range.begin) range.end = range.begin;
@@ -104,7 +104,9 @@ struct TileWalk {
     std::int64_t const stop = begin(tile) + key_tile;
     return stop < last_key ? stop : last_key;
   }
-  FLASHPAD_FUNCTION bool masked(std::int64_t tile) const { return tile < masked_until || tile >= masked_from; }
+  FLASHPAD_FUNCTION bool masked(std::int64_t tile) const {
+    return tile < masked_until || tile >= masked_from;
+  }
 };
 
 /// The walk of query rows [row_begin, row_end) over keys that `variant` shows. With skip_hidden = false it
@@ -134,7 +136,8 @@ FLASHPAD_FUNCTION TileWalk make_walk(Variant const& variant, std::int64_t row_be
   return walk;
 }
 
-/// Part `split` of `splits` of a walk's tiles, as a half-open range of tiles. Parts differ by at most one tile.
+/// Part `split` of `splits` of a walk's tiles, as a half-open range of tiles. Parts differ by at most one
+/// tile.
 FLASHPAD_FUNCTION KeyRange split_tiles(std::int64_t tiles, std::int64_t split, std::int64_t splits) {
   return {tiles * split / splits, tiles * (split + 1) / splits};
 }

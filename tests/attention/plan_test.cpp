@@ -196,10 +196,9 @@ TEST(Plan, FromTwoHostThreadsOnOpenMP) {
   Uniform const u;
   std::string message;
   Kokkos::OpenMP const exec;
-  std::thread([&] {
-    message = refusal([&] { Plan<Kokkos::OpenMP>(exec, u.shape, DType::fp32); });
-  }).join();
-  EXPECT_THAT(message, testing::StartsWith("exec: OpenMP of Kokkos 3 takes work from the host thread that initialised"));
+  std::thread([&] { message = refusal([&] { Plan<Kokkos::OpenMP>(exec, u.shape, DType::fp32); }); }).join();
+  EXPECT_THAT(message, testing::StartsWith(
+                           "exec: OpenMP of Kokkos 3 takes work from the host thread that initialised"));
 #endif
 }
 #endif
@@ -227,14 +226,20 @@ TEST(Plan, ACallAllocatesNothing) {
 TEST(Plan, RefusesWhatItCannotDo) {
   Exec const exec;
   Shape const good{1, 2, 2, 30, 40, 16, 16};
-  auto const plan = [&](Options const& options) { return refusal([&] { Plan<Exec>(exec, good, DType::fp32, options); }); };
+  auto const plan = [&](Options const& options) {
+    return refusal([&] { Plan<Exec>(exec, good, DType::fp32, options); });
+  };
   EXPECT_EQ(plan({}), "accepted");
-  EXPECT_THAT(plan({.engine = "avx3"}), testing::StartsWith("engine: `avx3` is not known here; available: portable"));
-  EXPECT_THAT(plan({.tile = {-1, 0}}), testing::StartsWith("tile.q: -1 is out of range; allowed: 1 to 65536"));
+  EXPECT_THAT(plan({.engine = "avx3"}),
+              testing::StartsWith("engine: `avx3` is not known here; available: portable"));
+  EXPECT_THAT(plan({.tile = {-1, 0}}),
+              testing::StartsWith("tile.q: -1 is out of range; allowed: 1 to 65536"));
   EXPECT_THAT(plan({.tile = {0, 70000}}), testing::StartsWith("tile.k: 70000 is out of range"));
-  EXPECT_THAT(plan({.tile = {65536, 65536}}), testing::AllOf(testing::StartsWith("tile: 65536x65536 needs "),
-                                                             testing::HasSubstr(" bytes of team scratch; allowed: ")));
-  EXPECT_THAT(plan({.splits = 5000}), testing::StartsWith("splits: 5000 is out of range; allowed: 1 to 1024"));
+  EXPECT_THAT(plan({.tile = {65536, 65536}}),
+              testing::AllOf(testing::StartsWith("tile: 65536x65536 needs "),
+                             testing::HasSubstr(" bytes of team scratch; allowed: ")));
+  EXPECT_THAT(plan({.splits = 5000}),
+              testing::StartsWith("splits: 5000 is out of range; allowed: 1 to 1024"));
   EXPECT_THAT(plan({.scale = NAN}), testing::StartsWith("scale: nan is not a finite number"));
   EXPECT_THAT(plan({.mask = {-3, 0}}), testing::StartsWith("mask.left: -3 is not a mask limit"));
 }
@@ -247,7 +252,8 @@ TEST(Plan, NaiveWithoutRoomForOneHeadIsOutOfMemory) {
     FAIL() << "accepted";
   } catch (OutOfMemory const& error) {
     EXPECT_EQ(error.bytes_needed(), 300 * 400 * 4);
-    EXPECT_THAT(error.what(), testing::HasSubstr("needs 480000 bytes for the scores of one head; allowed: 1000"));
+    EXPECT_THAT(error.what(),
+                testing::HasSubstr("needs 480000 bytes for the scores of one head; allowed: 1000"));
   }
 }
 
@@ -259,7 +265,8 @@ TEST(Plan, RefusesArgumentsOfAnotherShape) {
             "k: its extents are (1, 2, 40, 16); this plan takes (1, 2, 41, 16)");
   EXPECT_EQ(refusal([&] { attention(exec, u.q, u.k, u.v, u.q); }),
             "o: its memory overlaps that of q; an output may not overlap");
-  EXPECT_THAT(refusal([&] { plan.statistics(exec, u.q, u.k, u.lse, u.lse); }), testing::HasSubstr("k: its extents"));
+  EXPECT_THAT(refusal([&] { plan.statistics(exec, u.q, u.k, u.lse, u.lse); }),
+              testing::HasSubstr("k: its extents"));
 }
 
 TEST(Statistics, GiveTheLogSumExp) {

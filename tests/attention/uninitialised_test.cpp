@@ -19,7 +19,8 @@ TEST(Plan, NeedsAnInitialisedKokkos) {
     Plan<Exec> const plan(exec, {1, 1, 1, 8, 8, 16, 16}, DType::fp32);
     FAIL() << "accepted";
   } catch (Error const& error) {
-    EXPECT_EQ(std::string(error.what()), "Kokkos: not initialised; call Kokkos::initialize before making a flashpad::Plan");
+    EXPECT_EQ(std::string(error.what()),
+              "Kokkos: not initialised; call Kokkos::initialize before making a flashpad::Plan");
   }
 }
 

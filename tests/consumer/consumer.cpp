@@ -17,7 +17,9 @@ using Rows = Kokkos::View<float***, Kokkos::LayoutRight, Exec>;
 
 constexpr int batch = 2, heads = 4, kv_heads = 2, seq = 33, head_dim = 32, value_dim = 16;
 
-float value_at(int b, int g, int j, int c) { return static_cast<float>(b + 10 * g - j) + 0.25F * static_cast<float>(c); }
+float value_at(int b, int g, int j, int c) {
+  return static_cast<float>(b + 10 * g - j) + 0.25F * static_cast<float>(c);
+}
 
 int count_wrong(Exec const& exec, flashpad::Kernel kernel) {
   Tensor const q("q", batch, heads, seq, head_dim), k("k", batch, kv_heads, seq, head_dim);
@@ -64,7 +66,8 @@ int main(int argc, char** argv) {
   int wrong = 0;
   {
     Exec const exec;
-    for (auto const kernel : {flashpad::Kernel::naive, flashpad::Kernel::fused, flashpad::Kernel::automatic}) {
+    for (auto const kernel :
+         {flashpad::Kernel::naive, flashpad::Kernel::fused, flashpad::Kernel::automatic}) {
       wrong += count_wrong(exec, kernel);
     }
   }

@@ -34,7 +34,8 @@ using Output = Kokkos::View<float const****, Kokkos::LayoutRight, Exec>;
 
 }  // namespace
 
-void refused(flashpad::Plan<Exec> const& plan, Tensor const& q, Refused const& k, Tensor const& v, Output const& o) {
+void refused(flashpad::Plan<Exec> const& plan, Tensor const& q, Refused const& k, Tensor const& v,
+             Output const& o) {
   plan(Exec(), q, k, v, o);
 }
 

@@ -38,11 +38,12 @@ double ulps(T got, long double want) {
 }
 
 class HostTables : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Engines, HostTables, testing::ValuesIn(host_engine_names()), [](auto const& info) {
-  std::string name = info.param;
-  for (char& c : name) c = c == '-' ? '_' : c;
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Engines, HostTables, testing::ValuesIn(host_engine_names()),
+                         [](auto const& parameter) {
+                           std::string name = parameter.param;
+                           for (char& c : name) c = c == '-' ? '_' : c;
+                           return name;
+                         });
 
 /// Softmax of one column against a score of 0 shows the exponential: p = exp(s - 0).
 template <class T>
@@ -65,7 +66,8 @@ void check_exponential(HostTable<T> const& table) {
     for (std::size_t r = 0; r < lanes; ++r) {
       ASSERT_EQ(s[r], 1);
       long double const want = std::exp(static_cast<long double>(x[r]));
-      if (want < static_cast<long double>(std::numeric_limits<T>::min()) * 2) continue;  // about to be flushed to zero
+      if (want < static_cast<long double>(std::numeric_limits<T>::min()) * 2)
+        continue;  // about to be flushed to zero
       worst = std::max(worst, ulps(s[lanes + r], want) / (2 + 1.5 * std::fabs(static_cast<double>(x[r]))));
     }
   }
@@ -74,8 +76,8 @@ void check_exponential(HostTable<T> const& table) {
 }
 
 TEST_P(HostTables, ExponentialIsAccurate) {
-  // Two units in the last place near 0; further out, x * log2(e) is rounded before its whole part is taken off,
-  // which costs up to 1.5 |x| units more.
+  // Two units in the last place near 0; further out, x * log2(e) is rounded before its whole part is taken
+  // off, which costs up to 1.5 |x| units more.
   check_exponential(host_table<float>(GetParam(), DType::fp32));
   check_exponential(host_table<double>(GetParam(), DType::fp64));
 }
@@ -129,7 +131,8 @@ TEST_P(HostTables, ProductsAreThoseOfPlainLoops) {
   for (int const n : {1, 2, 7, 8, 9, 16, 33}) {
     for (int const dim : {16, 24, 64}) {
       auto const at = [](int i) { return static_cast<std::size_t>(i); };
-      Aligned<float> q(at(dim * lanes)), k(at((n + table.key_unit) * dim)), s(at((n + table.key_unit) * lanes));
+      Aligned<float> q(at(dim * lanes)), k(at((n + table.key_unit) * dim)),
+          s(at((n + table.key_unit) * lanes));
       Aligned<float> acc(at(dim * lanes)), before(at(dim * lanes));
       for (int i = 0; i < dim * lanes; ++i) q[at(i)] = normal(random);
       for (int i = 0; i < (n + table.key_unit) * dim; ++i) k[at(i)] = normal(random);
@@ -156,8 +159,8 @@ TEST_P(HostTables, ProductsAreThoseOfPlainLoops) {
 
 TEST_P(HostTables, RowSoftmaxSumsToOneAtAnyLengthAndAddress) {
   auto const table = host_table<float>(GetParam(), DType::fp32);
-  for (std::size_t const n : {std::size_t{1}, std::size_t{2}, std::size_t{15}, std::size_t{16}, std::size_t{17},
-                              std::size_t{100}}) {
+  for (std::size_t const n : {std::size_t{1}, std::size_t{2}, std::size_t{15}, std::size_t{16},
+                              std::size_t{17}, std::size_t{100}}) {
     for (std::size_t const offset : {std::size_t{0}, std::size_t{1}, std::size_t{3}}) {
       std::vector<float> s(n + offset + 1, -5.0f);
       for (std::size_t j = 0; j < n; ++j) s[offset + j] = static_cast<float>(j) * 0.25f;
@@ -189,7 +192,8 @@ TEST(HostEngines, UnknownNamesAreRefusedWithTheKnownOnes) {
     FAIL() << "accepted";
   } catch (Error const& error) {
     std::string const message = error.what();
-    EXPECT_NE(message.find("engine: `avx1024` is not known here; available: portable, "), std::string::npos) << message;
+    EXPECT_NE(message.find("engine: `avx1024` is not known here; available: portable, "), std::string::npos)
+        << message;
   }
 }
 

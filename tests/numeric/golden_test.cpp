@@ -9,10 +9,19 @@
 namespace flashpad::test {
 namespace {
 
-// Layer 0 of a sentence model, evaluated in float64 by another program (inputs/data/minilm). Its logits run from
-// -70 to +76.
+// Layer 0 of a sentence model, evaluated in float64 by another program (inputs/data/minilm). Its logits run
+// from -70 to +76.
 class Golden : public testing::TestWithParam<Way> {};
-INSTANTIATE_TEST_SUITE_P(All, Golden, testing::ValuesIn(all_ways()), name_of);
+
+// Not bf16: it rounds these fp16 inputs, which moves logits of 70 by a quarter: another problem.
+std::vector<Way> golden_ways() {
+  std::vector<Way> ways;
+  for (Way const& way : all_ways()) {
+    if (way.dtype != DType::bf16) ways.push_back(way);
+  }
+  return ways;
+}
+INSTANTIATE_TEST_SUITE_P(All, Golden, testing::ValuesIn(golden_ways()), name_of);
 
 std::vector<double> read(std::string const& name, int rank) {
   NpyArray const array = read_npy(std::string(FLASHPAD_SOURCE_DIR) + "/inputs/data/minilm/" + name, rank);
@@ -23,7 +32,8 @@ std::vector<double> read(std::string const& name, int rank) {
   return values;
 }
 
-void expect_near(std::vector<double> const& got, std::vector<double> const& want, double bound, char const* what) {
+void expect_near(std::vector<double> const& got, std::vector<double> const& want, double bound,
+                 char const* what) {
   ASSERT_EQ(got.size(), want.size());
   double worst = 0;
   for (std::size_t i = 0; i < got.size(); ++i) worst = std::max(worst, std::fabs(got[i] - want[i]));
@@ -32,8 +42,6 @@ void expect_near(std::vector<double> const& got, std::vector<double> const& want
 
 TEST_P(Golden, MiniLmLayer) {
   Way const& way = GetParam();
-  // bf16 rounds these fp16 inputs, which moves logits of 70 by a quarter: another problem than the golden one.
-  if (way.dtype == DType::bf16) GTEST_SKIP() << "the inputs are not bf16 numbers";
   double const o_bound = way.dtype == DType::fp16 ? 5e-3 : 3e-5;
   double const lse_bound = way.dtype == DType::fp16 ? 1e-3 : 1e-4;
   for (bool const causal : {false, true}) {

@@ -25,7 +25,8 @@ std::function<void(Shape const&, measure::Inputs&)> scores(F of) {
   return [of](Shape const& s, measure::Inputs& inputs) {
     std::fill(inputs.q.begin(), inputs.q.end(), 0.0);
     std::fill(inputs.k.begin(), inputs.k.end(), 0.0);
-    for (std::int64_t r = 0; r < s.batch * s.heads * s.seq_q; ++r) inputs.q[static_cast<std::size_t>(r * s.head_dim)] = 1;
+    for (std::int64_t r = 0; r < s.batch * s.heads * s.seq_q; ++r)
+      inputs.q[static_cast<std::size_t>(r * s.head_dim)] = 1;
     for (std::int64_t r = 0; r < s.batch * s.kv_heads * s.seq_k; ++r) {
       inputs.k[static_cast<std::size_t>(r * s.head_dim)] = of(r % s.seq_k);
     }
@@ -120,7 +121,8 @@ TEST_P(Logits, InfiniteScores) {
     scores([](std::int64_t j) { return j < 40 ? -INFINITY : 0.0; })(s, inputs);
     // 0 * infinity would be NaN in the other components.
     for (std::int64_t r = 0; r < s.seq_q; ++r) {
-      for (std::int64_t c = 0; c < s.head_dim; ++c) inputs.q[static_cast<std::size_t>(r * s.head_dim + c)] = c == 0 ? 1 : 1e-3;
+      for (std::int64_t c = 0; c < s.head_dim; ++c)
+        inputs.q[static_cast<std::size_t>(r * s.head_dim + c)] = c == 0 ? 1 : 1e-3;
     }
   };
   expect_right(way, trial);

@@ -18,9 +18,20 @@ Trial masked(std::int64_t seq_q, std::int64_t seq_k, Mask mask) {
 }
 
 TEST_P(Masks, Windows) {
-  // Widths around the tile of 16, one-sided and lopsided: a row's first visited tile may hide all of its keys.
-  for (auto const& [left, right] : {std::pair{0, 0}, {1, 0}, {0, 1}, {15, 0}, {16, 0}, {17, 3}, {3, 40}, {-1, 5}, {5, -1},
-                                    {100, 100}, {1000, 1000}, {-1, -1}}) {
+  // Widths around the tile of 16, one-sided and lopsided: a row's first visited tile may hide all of its
+  // keys.
+  for (auto const& [left, right] : {std::pair{0, 0},
+                                    {1, 0},
+                                    {0, 1},
+                                    {15, 0},
+                                    {16, 0},
+                                    {17, 3},
+                                    {3, 40},
+                                    {-1, 5},
+                                    {5, -1},
+                                    {100, 100},
+                                    {1000, 1000},
+                                    {-1, -1}}) {
     for (auto const& [seq_q, seq_k] : {std::pair{100, 100}, {70, 133}, {133, 70}}) {
       Trial trial = masked(seq_q, seq_k, {left, right});
       trial.tile = small_tile(GetParam());
@@ -70,7 +81,8 @@ TEST_P(Masks, RowsThatSeeNothingAreZero) {
 
 TEST_P(Masks, WindowsWiderThanAnySequence) {
   std::int64_t const huge = std::numeric_limits<std::int64_t>::max();
-  for (Mask const mask : {Mask{huge, 0}, Mask{0, huge}, Mask{huge, huge}}) expect_right(GetParam(), masked(40, 50, mask));
+  for (Mask const mask : {Mask{huge, 0}, Mask{0, huge}, Mask{huge, huge}})
+    expect_right(GetParam(), masked(40, 50, mask));
 }
 
 TEST_P(Masks, VisitingHiddenTilesChangesNothing) {
@@ -99,7 +111,8 @@ void poison_key(Shape const& s, measure::Inputs& inputs, std::int64_t key, doubl
 TEST_P(HiddenKeys, NanAndInfinityInKeysThatNoRowSeesChangeNothing) {
   Way const& way = GetParam();
   // Rows 0..29 sit on the diagonal of keys 70..99; a window of 5 to the left shows keys 65..99 and no others.
-  for (double const bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+  for (double const bad :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
     for (Tile const tile : {Tile{}, small_tile(way)}) {
       Trial trial = masked(30, 100, Mask::window(5, 0));
       trial.tile = tile;
@@ -140,7 +153,8 @@ TEST_P(HiddenKeys, ANanThatARowSeesGivesNan) {
     Trial trial = masked(20, 60, Mask::none());
     trial.tile = tile;
     trial.edit = [](Shape const& s, measure::Inputs& inputs) {
-      for (std::int64_t key = 0; key < s.seq_k; ++key) poison_key(s, inputs, key, std::numeric_limits<double>::quiet_NaN());
+      for (std::int64_t key = 0; key < s.seq_k; ++key)
+        poison_key(s, inputs, key, std::numeric_limits<double>::quiet_NaN());
     };
     Result const result = expect_right(GetParam(), trial);
     for (double const lse : result.outputs.lse) EXPECT_TRUE(std::isnan(lse));

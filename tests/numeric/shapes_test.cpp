@@ -49,7 +49,8 @@ TEST_P(Shapes, QueriesAndKeysOfDifferentLengths) {
 }
 
 TEST_P(Shapes, EveryHeadDimension) {
-  // At the edges of the supported range, off the powers of two, and with a scale that a padded size would change.
+  // At the edges of the supported range, off the powers of two, and with a scale that a padded size would
+  // change.
   for (std::int64_t const dim : {16, 24, 40, 72, 80, 104, 136, 192, 248, 256}) {
     Trial trial = square(37, Mask::causal());
     trial.shape.head_dim = trial.shape.value_dim = dim;

@@ -32,7 +32,8 @@ class Tensor {
     m_bytes.assign(static_cast<std::size_t>(2 * guard_bytes + elements * size_of(dtype) + 64), poison);
     // Aligned to a cache line first, so that `base` says exactly how far off the tensor is.
     auto const address = reinterpret_cast<std::uintptr_t>(m_bytes.data()) + guard_bytes;
-    m_first = static_cast<std::int64_t>((address + 63) / 64 * 64 - address) + guard_bytes + placement.base * size_of(dtype);
+    m_first = static_cast<std::int64_t>((address + 63) / 64 * 64 - address) + guard_bytes +
+              placement.base * size_of(dtype);
   }
 
   [[nodiscard]] std::byte* data() { return m_bytes.data() + m_first; }
@@ -69,8 +70,11 @@ class Tensor {
   }
 
   detail::TensorRef reference() {
-    return {data(), {m_extents.batch, m_extents.heads, m_extents.rows, m_extents.columns},
-            {m_stride[0], m_stride[1], m_stride[2], m_stride[3]}, m_dtype, true};
+    return {data(),
+            {m_extents.batch, m_extents.heads, m_extents.rows, m_extents.columns},
+            {m_stride[0], m_stride[1], m_stride[2], m_stride[3]},
+            m_dtype,
+            true};
   }
 
  private:
@@ -248,10 +252,10 @@ Result expect_right(Way const& way, Trial const& trial) {
   measure::Verdict const verdict = measure::verify(one, inputs, expected, result.outputs, result.choice.tile);
   Shape const& s = trial.shape;
   EXPECT_FALSE(verdict.symptom.has_value())
-      << verdict.reason << "\n  " << way << ", batch " << s.batch << ", heads " << s.heads << "/" << s.kv_heads
-      << ", seq " << s.seq_q << " x " << s.seq_k << ", dim " << s.head_dim << "/" << s.value_dim << ", mask "
-      << to_string(trial.mask) << ", tile " << result.choice.tile.q << "x" << result.choice.tile.k << ", splits "
-      << result.choice.splits;
+      << verdict.reason << "\n  " << way << ", batch " << s.batch << ", heads " << s.heads << "/"
+      << s.kv_heads << ", seq " << s.seq_q << " x " << s.seq_k << ", dim " << s.head_dim << "/" << s.value_dim
+      << ", mask " << to_string(trial.mask) << ", tile " << result.choice.tile.q << "x"
+      << result.choice.tile.k << ", splits " << result.choice.splits;
   EXPECT_TRUE(result.guards_intact) << "written outside the tensor: " << way;
   return result;
 }

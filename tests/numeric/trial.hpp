@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-// One call of a kernel on inputs made to break it, held against the float64 reference. Tensors lie in buffers of
-// the test's own, with poisoned gaps and guards, so that a stray write shows.
+// One call of a kernel on inputs made to break it, held against the float64 reference. Tensors lie in buffers
+// of the test's own, with poisoned gaps and guards, so that a stray write shows.
 
 namespace flashpad::test {
 
@@ -38,9 +38,9 @@ std::vector<Way> ways_in(DType dtype);
 /// How the tensors lie in memory.
 struct Placement {
   Layout layout = Layout::bhnd;
-  std::int64_t row_gap = 0;    ///< poisoned elements after each row
-  std::int64_t head_gap = 0;   ///< poisoned elements after each head (bhnd) or row of heads (bnhd)
-  std::int64_t base = 0;       ///< elements that the data starts after an aligned address
+  std::int64_t row_gap = 0;   ///< poisoned elements after each row
+  std::int64_t head_gap = 0;  ///< poisoned elements after each head (bhnd) or row of heads (bnhd)
+  std::int64_t base = 0;      ///< elements that the data starts after an aligned address
 };
 
 struct Trial {

@@ -19,9 +19,11 @@ bool sees(std::int64_t i, std::int64_t j, std::int64_t seq_q, std::int64_t seq_k
   return (mask.left == -1 || diagonal - mask.left <= j) && (mask.right == -1 || j <= diagonal + mask.right);
 }
 
-std::vector<Mask> const masks = {Mask::none(),        Mask::causal(),      Mask::window(0, 0), Mask::window(3, 2),
-                                 Mask::window(-1, 4), Mask::window(4, -1), Mask::window(50, 50)};
-std::vector<std::pair<std::int64_t, std::int64_t>> const lengths = {{1, 1}, {9, 9}, {5, 12}, {12, 5}, {20, 1}, {7, 0}};
+std::vector<Mask> const masks = {Mask::none(),        Mask::causal(),      Mask::window(0, 0),
+                                 Mask::window(3, 2),  Mask::window(-1, 4), Mask::window(4, -1),
+                                 Mask::window(50, 50)};
+std::vector<std::pair<std::int64_t, std::int64_t>> const lengths = {{1, 1},  {9, 9},  {5, 12},
+                                                                    {12, 5}, {20, 1}, {7, 0}};
 
 TEST(BandVariant, VisibleIsTheDefinition) {
   for (auto const& [seq_q, seq_k] : lengths) {
@@ -147,7 +149,8 @@ TEST(Validate, NamesTheArgumentTheValueAndWhatIsAllowed) {
     }
     return std::string("no error");
   };
-  EXPECT_EQ(message([](Shape& s, Mask&) { s.seq_q = -1; }), "seq_q: -1 is out of range; allowed: 0 to 1099511627776");
+  EXPECT_EQ(message([](Shape& s, Mask&) { s.seq_q = -1; }),
+            "seq_q: -1 is out of range; allowed: 0 to 1099511627776");
   EXPECT_EQ(message([](Shape& s, Mask&) { s.head_dim = 20; }),
             "head_dim: 20 is not supported; allowed: 16 to 256 in steps of 8");
   EXPECT_EQ(message([](Shape& s, Mask&) { s.value_dim = 264; }),

@@ -22,9 +22,10 @@ TensorRef reference(View const& view) {
                 "flashpad: a View's memory space is not accessible from the execution space");
   static_assert(!Output || !std::is_const_v<typename View::value_type>, "flashpad: an output View is const");
   using Value = std::remove_const_t<typename View::value_type>;
-  static_assert(Element<Value>,
-                "flashpad: element types are double, float, flashpad::half and flashpad::bfloat16, and those that "
-                "flashpad::dtype_of is specialised for");
+  static_assert(
+      Element<Value>,
+      "flashpad: element types are double, float, flashpad::half and flashpad::bfloat16, and those that "
+      "flashpad::dtype_of is specialised for");
   TensorRef ref;
   ref.data = view.data();
   ref.dtype = dtype_of<Value>::value;
@@ -52,7 +53,8 @@ void Plan<Exec>::operator()(Exec const& exec, Q const& q, K const& k, V const& v
 
 template <class Exec>
 template <class Q, class K, class V, class O, class L>
-void Plan<Exec>::operator()(Exec const& exec, Q const& q, K const& k, V const& v, O const& o, L const& lse) const {
+void Plan<Exec>::operator()(Exec const& exec, Q const& q, K const& k, V const& v, O const& o,
+                            L const& lse) const {
   run(exec, {.q = detail::reference<Exec, 4, false>(q),
              .k = detail::reference<Exec, 4, false>(k),
              .v = detail::reference<Exec, 4, false>(v),
