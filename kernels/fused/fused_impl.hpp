@@ -4,11 +4,9 @@
 #include <flashpad/attention.hpp>
 
 #include "attention/runner.hpp"
+#include "attention/text.hpp"
 #include "kernels/engines/host_engines.hpp"
 #include "kokkos_ext/execution.hpp"
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace flashpad {
 
@@ -30,8 +28,8 @@ std::unique_ptr<Runner<Exec>> make_fused_of(Request<Exec> const& request) {
     return make_host_fused<Exec, Storage, Compute>(request, engine.empty() ? "portable" : engine);
   } else {
     if (engine.empty()) return make_simt_fused<Exec, Storage, Compute>(request);
-    throw Error(fmt::format("engine: `{}` is not available on {}; available: {}", engine, Exec::name(),
-                            fmt::join(engine_names<Exec>(), ", ")));
+    throw Error(text("engine: `", engine, "` is not available on ", Exec::name(),
+                     "; available: ", joined(engine_names<Exec>())));
   }
 }
 

@@ -5,14 +5,14 @@
 
 #include "attention/arguments.hpp"
 #include "attention/runner.hpp"
+#include "attention/text.hpp"
 #include "kernels/fused/fused_kernel.hpp"
 #include "kernels/fused/merge.hpp"
 #include "kernels/fused/tiles.hpp"
 #include "kokkos_ext/execution.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <limits>
 
 namespace flashpad::detail {
 
@@ -31,14 +31,14 @@ inline TilePlan plan_tiles(Shape const& shape, Options const& options, Tile tabl
   for (auto const& [argument, value] :
        {std::pair{"tile.q", options.tile.q}, std::pair{"tile.k", options.tile.k}}) {
     if (value < 0 || value > most_rows) {
-      throw Error(fmt::format("{}: {} is out of range; allowed: 1 to {}, or 0 to let the library choose",
-                              argument, value, most_rows));
+      throw Error(text(argument, ": ", value, " is out of range; allowed: 1 to ", most_rows,
+                       ", or 0 to let the library choose"));
     }
   }
   constexpr int most_splits = 1024;
   if (options.splits < 0 || options.splits > most_splits) {
-    throw Error(fmt::format("splits: {} is out of range; allowed: 1 to {}, or 0 to let the library choose",
-                            options.splits, most_splits));
+    throw Error(text("splits: ", options.splits, " is out of range; allowed: 1 to ", most_splits,
+                     ", or 0 to let the library choose"));
   }
 
   TilePlan plan{options.tile, options.splits};
@@ -63,6 +63,14 @@ inline TilePlan plan_tiles(Shape const& shape, Options const& options, Tile tabl
     plan.splits = std::max(1, static_cast<int>(splits));
   }
   return plan;
+}
+
+/// Refuses a tile that does not fit the backend's scratch memory.
+inline void require_scratch(Tile const& tile, std::size_t bytes, std::size_t allowed, int level,
+                            char const* backend) {
+  if (bytes <= allowed) return;
+  throw Error(text("tile: ", tile.q, "x", tile.k, " needs ", bytes,
+                   " bytes of team scratch; allowed: ", allowed, " (level ", level, " of ", backend, ")"));
 }
 
 inline FusedProblem make_problem(Shape const& shape, Options const& options, double scale,
@@ -110,8 +118,8 @@ class FusedRunner final : public Runner<Exec> {
         m_scratch_bytes(scratch_bytes),
         m_scratch_level(scratch_level) {
     if (problem.schedule.league_size() > std::numeric_limits<int>::max()) {
-      throw Error(fmt::format("tile.q: {} makes {} teams; allowed: up to {}", problem.tile_q,
-                              problem.schedule.league_size(), std::numeric_limits<int>::max()));
+      throw Error(text("tile.q: ", problem.tile_q, " makes ", problem.schedule.league_size(),
+                       " teams; allowed: up to ", std::numeric_limits<int>::max()));
     }
     allocate_partials(request);
     this->choice.kernel = request.options.kernel;
@@ -153,10 +161,9 @@ class FusedRunner final : public Runner<Exec> {
     auto const bytes = static_cast<std::size_t>(rows * (value_dim + 2)) * sizeof(Compute);
     double const limit = request.options.workspace_limit;
     if (limit > 0 && static_cast<double>(bytes) > limit) {
-      throw OutOfMemory(
-          fmt::format("splits: {} parts need a workspace of {} bytes; allowed: {:.0f} (workspace_limit)",
-                      p.schedule.splits, bytes, limit),
-          static_cast<double>(bytes));
+      throw OutOfMemory(text("splits: ", p.schedule.splits, " parts need a workspace of ", bytes,
+                             " bytes; allowed: ", limit, " (workspace_limit)"),
+                        static_cast<double>(bytes));
     }
     m_workspace = kokkos_ext::allocate(request.exec, "flashpad::fused::partials", bytes);
     auto* next = reinterpret_cast<Compute*>(m_workspace.data());

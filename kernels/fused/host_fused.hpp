@@ -25,10 +25,7 @@ std::unique_ptr<Runner<Exec>> make_host_fused(Request<Exec> const& request, std:
   std::size_t const bytes =
       Engine::parts(shape, table, plan.tile.q, plan.tile.k, problem.with_values).bytes();
   std::size_t const allowed = static_cast<std::size_t>(Kokkos::TeamPolicy<Exec>::scratch_size_max(level));
-  if (bytes > allowed) {
-    throw Error(fmt::format("tile: {}x{} needs {} bytes of team scratch; allowed: {} (level {} of {})",
-                            plan.tile.q, plan.tile.k, bytes, allowed, level, Exec::name()));
-  }
+  require_scratch(plan.tile, bytes, allowed, level, Exec::name());
   reserve_scratch(request.exec, level, bytes);
   std::string const name = std::string("portable-") + table.level;
   return std::make_unique<FusedRunner<Exec, Engine, Storage>>(

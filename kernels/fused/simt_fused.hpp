@@ -27,10 +27,7 @@ std::unique_ptr<Runner<Exec>> make_simt_fused(Request<Exec> const& request) {
 
   std::size_t const bytes = Engine::scratch_bytes(problem) + Engine::alignment;
   std::size_t const allowed = static_cast<std::size_t>(Policy::scratch_size_max(level));
-  if (bytes > allowed) {
-    throw Error(fmt::format("tile: {}x{} needs {} bytes of team scratch; allowed: {} (level {} of {})",
-                            plan.tile.q, plan.tile.k, bytes, allowed, level, Exec::name()));
-  }
+  require_scratch(plan.tile, bytes, allowed, level, Exec::name());
   int team_size = 1;
   if constexpr (host) {
     reserve_scratch(request.exec, level, bytes);

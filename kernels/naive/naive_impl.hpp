@@ -5,14 +5,13 @@
 
 #include "attention/arguments.hpp"
 #include "attention/runner.hpp"
+#include "attention/text.hpp"
 #include "kernels/engines/host_engines.hpp"
 #include "kernels/naive/naive_rows.hpp"
 #include "kernels/naive/naive_softmax.hpp"
 #include "kokkos_ext/blas_threads.hpp"
 #include "kokkos_ext/execution.hpp"
 #include "kokkos_ext/gemm.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
@@ -40,7 +39,7 @@ class NaiveRunner final : public Runner<Exec> {
     for (auto const& [argument, value] :
          {std::pair{"seq_q", m_shape.seq_q}, std::pair{"seq_k", m_shape.seq_k}}) {
       if (value > most)
-        throw Error(fmt::format("{}: {} is too long for naive; allowed: up to {}", argument, value, most));
+        throw Error(text(argument, ": ", value, " is too long for naive; allowed: up to ", most));
     }
     choose_chunk(request);
     m_workspace = kokkos_ext::allocate(request.exec, "flashpad::naive::workspace",
@@ -93,10 +92,9 @@ class NaiveRunner final : public Runner<Exec> {
     double const asked = request.options.workspace_limit;
     auto const one = static_cast<double>(head_bytes());
     if (asked > 0 && one > asked) {
-      throw OutOfMemory(
-          fmt::format("workspace_limit: naive needs {:.0f} bytes for the scores of one head; allowed: {:.0f}",
-                      one, asked),
-          one);
+      throw OutOfMemory(text("workspace_limit: naive needs ", head_bytes(),
+                             " bytes for the scores of one head; allowed: ", asked),
+                        one);
     }
     double const limit = asked > 0 ? asked : default_limit;
     double const all = static_cast<double>(m_shape.batch * m_shape.heads);

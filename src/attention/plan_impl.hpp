@@ -5,9 +5,8 @@
 
 #include "attention/arguments.hpp"
 #include "attention/runner.hpp"
+#include "attention/text.hpp"
 #include "kokkos_ext/execution.hpp"
-
-#include <fmt/format.h>
 
 #include <cmath>
 #include <mutex>
@@ -59,10 +58,8 @@ std::unique_ptr<Runner<Exec>> make_runner(Request<Exec> request) {
   Shape const& s = request.shape;
   double const scores = static_cast<double>(s.batch * s.heads) * static_cast<double>(s.seq_q) *
                         static_cast<double>(s.seq_k) * (request.dtype == DType::fp64 ? 8 : 4);
-  runner->choice.why = fmt::format(
-      "auto: fused, whose scores stay on chip; naive passed over: it moves {:.3g} MB of scores through "
-      "memory",
-      scores / 1e6);
+  runner->choice.why = text("auto: fused, whose scores stay on chip; naive passed over: it moves ",
+                            scores / 1e6, " MB of scores through memory");
   return runner;
 }
 
@@ -72,7 +69,7 @@ PlanState<Exec>::PlanState(Exec const& exec, Shape const& shape, DType dtype, Op
   kokkos_ext::require_launchable(exec);
   validate(shape, options.mask);
   double const scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(shape.head_dim)));
-  if (!std::isfinite(scale)) throw Error(fmt::format("scale: {} is not a finite number", scale));
+  if (!std::isfinite(scale)) throw Error(text("scale: ", scale, " is not a finite number"));
   m_request.scale = scale;
   std::lock_guard const lock(launch_mutex<Exec>());
   m_runner = make_runner<Exec>(m_request);

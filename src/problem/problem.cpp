@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <limits>
+#include <algorithm>
 
 namespace flashpad {
 
@@ -22,6 +22,15 @@ void require_size(char const* argument, std::int64_t value) {
   if (value < 0 || value > limit) {
     throw Error(fmt::format("{}: {} is out of range; allowed: 0 to {}", argument, value, limit));
   }
+}
+
+/// Element offsets and counts of teams are 64-bit; what a tensor holds must stay well inside.
+void require_count(char const* tensor, std::int64_t batch, std::int64_t heads, std::int64_t rows,
+                   std::int64_t columns) {
+  double const count = static_cast<double>(batch) * static_cast<double>(heads) * static_cast<double>(rows) *
+                       static_cast<double>(columns);
+  if (count > 0x1p60)
+    throw Error(fmt::format("{}: {:.3g} elements are too many; allowed: up to 2^60", tensor, count));
 }
 
 void require_head_dim(char const* argument, std::int64_t value) {
@@ -65,6 +74,8 @@ void validate(Shape const& shape, Mask const& mask) {
     throw Error(fmt::format("kv_heads: {} does not divide heads = {}; allowed: a divisor of heads",
                             shape.kv_heads, shape.heads));
   }
+  require_count("q", shape.batch, shape.heads, shape.seq_q, std::max(shape.head_dim, shape.value_dim));
+  require_count("k", shape.batch, shape.kv_heads, shape.seq_k, std::max(shape.head_dim, shape.value_dim));
   require_limit("mask.left", mask.left);
   require_limit("mask.right", mask.right);
 }

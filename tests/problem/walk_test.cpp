@@ -157,6 +157,11 @@ TEST(Validate, NamesTheArgumentTheValueAndWhatIsAllowed) {
             "value_dim: 264 is not supported; allowed: 16 to 256 in steps of 8");
   EXPECT_EQ(message([](Shape& s, Mask&) { s.kv_heads = 3; }),
             "kv_heads: 3 does not divide heads = 4; allowed: a divisor of heads");
+  EXPECT_EQ(message([](Shape& s, Mask&) {
+              s.batch = s.heads = std::int64_t{1} << 30;
+              s.kv_heads = 1;
+            }),
+            "q: 5.9e+20 elements are too many; allowed: up to 2^60");
   EXPECT_EQ(message([](Shape&, Mask& m) { m.left = -2; }),
             "mask.left: -2 is not a mask limit; allowed: 0 or more, or -1 for no limit");
 }

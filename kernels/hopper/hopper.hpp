@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <flashpad/problem.hpp>
+#include <flashpad/types.hpp>
+
+#include "kernels/operand.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <string>
+
+namespace flashpad::hopper {
+
+/// One call of the Hopper kernel on device memory.
+struct HopperCall {
+  Shape shape;
+  DType dtype = DType::fp16;
+  Mask mask;
+  double scale = 1;
+  Operand q, k, v, o;
+  Operand lse;                ///< float32; data is null where not wanted
+  int* counters = nullptr;    ///< two, zero before the first launch; each launch leaves them zero
+  int multiprocessors = 132;  ///< of the device
+};
+
+/// Why the kernel cannot do it, as one line that names the argument; empty where it can: 16-bit types, head
+/// dimensions up to 128, sizes below 2^31, and rows that the copy engine can address (16-byte alignment).
+std::string hopper_refusal(HopperCall const& call);
+
+/// Enqueues the call. Throws std::runtime_error with hopper_refusal's line, or with CUDA's own.
+void launch_hopper(HopperCall const& call, cudaStream_t stream);
+
+}  // namespace flashpad::hopper

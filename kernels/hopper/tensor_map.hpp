@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime.h>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace flashpad::hopper {
+
+/// A tensor (b, h, n, c) of 16-bit elements for the copy engine; strides of b, h and n in bytes.
+struct TensorSpec {
+  void* data = nullptr;
+  bool bfloat16 = false;
+  std::int64_t columns = 0, rows = 0, heads = 0, batch = 0;
+  std::int64_t stride_n = 0, stride_h = 0, stride_b = 0;
+};
+
+/// Why the copy engine cannot address a tensor; empty where it can: the address and all strides must be
+/// multiples of 16 bytes, and strides below 2^40.
+inline std::string tensor_map_refusal(TensorSpec const& t) {
+  if (t.columns == 0 || t.rows == 0 || t.heads == 0 || t.batch == 0) return {};
+  if (reinterpret_cast<std::uintptr_t>(t.data) % 16 != 0) return "its address is not a multiple of 16 bytes";
+  for (std::int64_t const stride :
+       {t.rows > 1 ? t.stride_n : 16, t.heads > 1 ? t.stride_h : 16, t.batch > 1 ? t.stride_b : 16}) {
+    if (stride % 16 != 0) return "its stride of " + std::to_string(stride) + " bytes is not a multiple of 16";
+    if (stride <= 0 || stride >= std::int64_t{1} << 40)
+      return "its stride of " + std::to_string(stride) + " bytes is out of range";
+  }
+  return {};
+}
+
+/// Tensor map of boxes of 64 columns and `box_rows` rows of one head, in the 128-byte swizzle. Outside the
+/// tensor it reads zeros and writes nothing.
+inline CUtensorMap make_tensor_map(TensorSpec const& t, int box_rows) {
+  using Encode = decltype(&cuTensorMapEncodeTiled);
+  static Encode const encode = [] {
+    void* function = nullptr;
+    cudaDriverEntryPointQueryResult found;
+    // By entry point, so that nothing links the driver's library.
+    cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found);
+    return reinterpret_cast<Encode>(function);
+  }();
+  if (encode == nullptr)
+    throw std::runtime_error("hopper: the CUDA driver has no cuTensorMapEncodeTiled; needs 12.0 or newer");
+  auto const size = [](std::int64_t n) { return static_cast<cuuint64_t>(n > 0 ? n : 1); };
+  // A stride that is never taken may be anything: it must still be valid.
+  auto const stride = [](std::int64_t n, std::int64_t bytes) {
+    return static_cast<cuuint64_t>(n > 1 ? bytes : 16);
+  };
+  cuuint64_t const sizes[4] = {size(t.columns), size(t.rows), size(t.heads), size(t.batch)};
+  cuuint64_t const strides[3] = {stride(t.rows, t.stride_n), stride(t.heads, t.stride_h),
+                                 stride(t.batch, t.stride_b)};
+  cuuint32_t const box[4] = {64, static_cast<cuuint32_t>(box_rows), 1, 1};
+  cuuint32_t const every[4] = {1, 1, 1, 1};
+  CUtensorMap map;
+  CUresult const result =
+      encode(&map, t.bfloat16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 4, t.data,
+             sizes, strides, box, every, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+             CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (result != CUDA_SUCCESS)
+    throw std::runtime_error("hopper: cuTensorMapEncodeTiled failed with " + std::to_string(result));
+  return map;
+}
+
+}  // namespace flashpad::hopper

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernels/hopper/hopper.hpp"
+#include "measure/elements.hpp"
+#include "measure/inputs.hpp"
+#include "measure/verify.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <memory>
+
+// The Hopper kernel against the float64 reference, on a GPU. It needs no Kokkos with CUDA.
+
+namespace flashpad::hopper {
+namespace {
+
+bool has_hopper() {
+  int device = 0;
+  int major = 0;
+  return cudaGetDevice(&device) == cudaSuccess &&
+         cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
+         major == 9;
+}
+
+/// Device memory between poisoned guards.
+class DeviceTensor {
+ public:
+  DeviceTensor(measure::Extents const& extents, DType dtype, Layout layout)
+      : m_extents(extents), m_dtype(dtype), m_layout(layout) {
+    m_bytes = static_cast<std::size_t>(extents.count() * size_of(dtype));
+    EXPECT_EQ(cudaMalloc(reinterpret_cast<void**>(&m_data), m_bytes + 2 * guard), cudaSuccess);
+    EXPECT_EQ(cudaMemset(m_data, 0xff, m_bytes + 2 * guard), cudaSuccess);
+  }
+  DeviceTensor(DeviceTensor const&) = delete;
+  DeviceTensor& operator=(DeviceTensor const&) = delete;
+  ~DeviceTensor() { cudaFree(m_data); }
+
+  void put(std::vector<double> const& values) {
+    std::vector<std::byte> const bytes = measure::pack(values, m_extents, m_dtype, m_layout);
+    EXPECT_EQ(cudaMemcpy(data(), bytes.data(), m_bytes, cudaMemcpyHostToDevice), cudaSuccess);
+  }
+
+  std::vector<std::byte> get() {
+    std::vector<std::byte> bytes(m_bytes);
+    EXPECT_EQ(cudaMemcpy(bytes.data(), data(), m_bytes, cudaMemcpyDeviceToHost), cudaSuccess);
+    return bytes;
+  }
+
+  bool guards_intact() {
+    std::vector<unsigned char> all(m_bytes + 2 * guard);
+    EXPECT_EQ(cudaMemcpy(all.data(), m_data, all.size(), cudaMemcpyDeviceToHost), cudaSuccess);
+    for (std::size_t i = 0; i < guard; ++i) {
+      if (all[i] != 0xff || all[guard + m_bytes + i] != 0xff) return false;
+    }
+    return true;
+  }
+
+  Operand operand() {
+    auto const stride = measure::strides(m_extents, m_layout);
+    std::int64_t const size = size_of(m_dtype);
+    return {data(), stride[0] * size, stride[1] * size, stride[2] * size};
+  }
+
+ private:
+  static constexpr std::size_t guard = 1024;
+
+  char* data() { return m_data + guard; }
+
+  measure::Extents m_extents;
+  DType m_dtype;
+  Layout m_layout;
+  std::size_t m_bytes = 0;
+  char* m_data = nullptr;
+};
+
+using Edit = std::function<void(Shape const&, measure::Inputs&)>;
+
+class Hopper : public testing::TestWithParam<DType> {
+ protected:
+  void SetUp() override {
+    if (!has_hopper()) GTEST_SKIP() << "no GPU of compute capability 9 here";
+  }
+
+  void expect_right(Shape const& shape, Mask const& mask, Edit const& edit = {},
+                    std::optional<double> scale = {}, Layout layout = Layout::bhnd) {
+    Case one;
+    one.shape = shape;
+    one.mask = mask;
+    one.dtype = GetParam();
+    one.scale = scale;
+    one.layout = layout;
+    one.kernel = Kernel::fused;
+    measure::Inputs inputs = measure::make_inputs(one);
+    if (edit) edit(shape, inputs);
+    inputs.finite = false;  // the edits may not be
+    for (std::vector<double>* tensor : {&inputs.q, &inputs.k, &inputs.v}) {
+      for (double& value : *tensor) value = measure::rounded(value, one.dtype);
+    }
+
+    DeviceTensor q(measure::extents_of_q(shape), one.dtype, layout),
+        k(measure::extents_of_k(shape), one.dtype, layout);
+    DeviceTensor v(measure::extents_of_v(shape), one.dtype, layout),
+        o(measure::extents_of_o(shape), one.dtype, layout);
+    measure::Extents const per_row{shape.batch, shape.heads, shape.seq_q, 1};
+    DeviceTensor lse(per_row, DType::fp32, Layout::bhnd);
+    q.put(inputs.q);
+    k.put(inputs.k);
+    v.put(inputs.v);
+    static int* const counters = [] {
+      int* memory = nullptr;
+      EXPECT_EQ(cudaMalloc(reinterpret_cast<void**>(&memory), 2 * sizeof(int)), cudaSuccess);
+      EXPECT_EQ(cudaMemset(memory, 0, 2 * sizeof(int)), cudaSuccess);
+      return memory;
+    }();
+    HopperCall call;
+    call.shape = shape;
+    call.dtype = one.dtype;
+    call.mask = mask;
+    call.scale = scale.value_or(1 / std::sqrt(static_cast<double>(shape.head_dim)));
+    call.q = q.operand();
+    call.k = k.operand();
+    call.v = v.operand();
+    call.o = o.operand();
+    call.lse = lse.operand();
+    call.counters = counters;
+    ASSERT_EQ(hopper_refusal(call), "");
+    launch_hopper(call, nullptr);
+    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+
+    measure::Outputs outputs;
+    outputs.o = o.get();
+    outputs.lse = measure::unpack(lse.get(), per_row, DType::fp32, Layout::bhnd);
+    measure::Expected const expected =
+        measure::make_expected(one, inputs, measure::rows_to_verify(shape, 5e7));
+    measure::Verdict const verdict = measure::verify(one, inputs, expected, outputs, {});
+    EXPECT_FALSE(verdict.symptom.has_value())
+        << verdict.reason << "\n  batch " << shape.batch << ", heads " << shape.heads << "/" << shape.kv_heads
+        << ", seq " << shape.seq_q << " x " << shape.seq_k << ", dim " << shape.head_dim << "/"
+        << shape.value_dim << ", mask " << to_string(mask);
+    EXPECT_TRUE(o.guards_intact() && lse.guards_intact());
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Types, Hopper, testing::Values(DType::fp16, DType::bf16),
+                         [](auto const& parameter) { return std::string(name(parameter.param)); });
+
+TEST_P(Hopper, RaggedLengthsAndMasks) {
+  for (std::int64_t const dim : {64, 128}) {
+    for (std::int64_t const n : {1, 2, 15, 63, 64, 65, 127, 129, 192, 193, 1000}) {
+      for (Mask const mask : {Mask::none(), Mask::causal(), Mask::window(70, 3)}) {
+        expect_right({1, 2, 2, n, n, dim, dim}, mask);
+      }
+    }
+  }
+}
+
+TEST_P(Hopper, QueriesAndKeysOfDifferentLengths) {
+  for (auto const& [seq_q, seq_k] :
+       {std::pair{1, 3000}, {7, 130}, {300, 100}, {1000, 1}, {129, 640}, {50, 0}}) {
+    for (Mask const mask : {Mask::none(), Mask::causal(), Mask::window(5, 9), Mask::window(200, -1)}) {
+      expect_right({1, 2, 2, seq_q, seq_k, 64, 64}, mask);
+      expect_right({1, 2, 2, seq_q, seq_k, 128, 128}, mask);
+    }
+  }
+}
+
+TEST_P(Hopper, HeadDimensionsGroupsAndLayouts) {
+  for (std::int64_t const dim : {16, 24, 40, 72, 80, 104, 120})
+    expect_right({1, 2, 2, 300, 300, dim, dim}, Mask::causal());
+  expect_right({1, 2, 2, 200, 300, 64, 128}, Mask::causal());
+  expect_right({1, 2, 2, 200, 300, 128, 16}, Mask::none());
+  expect_right({2, 12, 3, 200, 300, 128, 128}, Mask::causal(), {}, {}, Layout::bnhd);
+  expect_right({2, 12, 1, 200, 300, 64, 64}, Mask::causal(), {}, {}, Layout::bnhd);
+}
+
+TEST_P(Hopper, ManyHeadsAndLongRows) {
+  expect_right({3, 70, 70, 130, 130, 64, 64}, Mask::causal());
+  expect_right({40, 40, 40, 65, 65, 128, 128}, Mask::causal());
+  expect_right({1, 4, 4, 5000, 5000, 128, 128}, Mask::causal());
+  expect_right({1, 4, 4, 5000, 5000, 64, 64}, Mask::none());
+  expect_right({1, 70000, 70000, 3, 5, 64, 64}, Mask::none());
+}
+
+TEST_P(Hopper, ScaleIsAValue) {
+  for (double const scale : {0.0, -0.3, 2.0}) {
+    expect_right({1, 1, 1, 300, 300, 128, 128}, Mask::causal(), {}, scale);
+    expect_right({1, 1, 1, 300, 300, 64, 64}, Mask::window(40, 0), {}, scale);
+  }
+}
+
+TEST_P(Hopper, MaximaThatMoveFromTileToTile) {
+  for (double const slope : {0.05, -0.05, 0.4, -0.4}) {
+    Edit const edit = [slope](Shape const& s, measure::Inputs& inputs) {
+      std::fill(inputs.q.begin(), inputs.q.end(), 0.0);
+      std::fill(inputs.k.begin(), inputs.k.end(), 0.0);
+      for (std::int64_t i = 0; i < s.seq_q; ++i) inputs.q[static_cast<std::size_t>(i * s.head_dim)] = 1;
+      for (std::int64_t j = 0; j < s.seq_k; ++j) {
+        inputs.k[static_cast<std::size_t>(j * s.head_dim)] = slope * static_cast<double>(j);
+      }
+    };
+    expect_right({1, 1, 1, 200, 700, 64, 64}, Mask::none(), edit, 1.0);
+    expect_right({1, 1, 1, 200, 700, 128, 128}, Mask::causal(), edit, 1.0);
+  }
+}
+
+TEST_P(Hopper, NanInKeysThatNoRowSeesChangesNothing) {
+  Edit const edit = [](Shape const& s, measure::Inputs& inputs) {
+    for (std::int64_t i = 0; i < 300 * s.head_dim; ++i) inputs.k[static_cast<std::size_t>(i)] = NAN;
+    for (std::int64_t i = 0; i < 300 * s.value_dim; ++i) inputs.v[static_cast<std::size_t>(i)] = INFINITY;
+  };
+  // 100 queries on the last keys of 500, windows of 80 to the left: keys below 320 are hidden from all.
+  expect_right({1, 1, 1, 100, 500, 64, 64}, Mask::window(80, 0), edit);
+  expect_right({1, 1, 1, 100, 500, 128, 128}, Mask::window(80, 0), edit);
+}
+
+TEST(HopperRefusal, NamesTheArgument) {
+  HopperCall call;
+  call.shape = {1, 1, 1, 8, 8, 64, 64};
+  call.q = call.k = call.v = call.o = {nullptr, 1024, 1024, 128};
+  EXPECT_EQ(hopper_refusal(call), "");
+  call.dtype = DType::fp32;
+  EXPECT_EQ(hopper_refusal(call), "dtype: fp32 is not for hopper; allowed: fp16, bf16");
+  call.dtype = DType::bf16;
+  call.v.stride_n = 130;
+  EXPECT_EQ(hopper_refusal(call),
+            "v: its stride of 130 bytes is not a multiple of 16; the copy engine of hopper needs it");
+  call.shape.head_dim = 192;
+  EXPECT_EQ(hopper_refusal(call), "head_dim: 192 is too large for hopper; allowed: up to 128");
+}
+
+}  // namespace
+}  // namespace flashpad::hopper
