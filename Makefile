@@ -29,7 +29,7 @@ run-benchmark: build
 	$(FLASHPAD) run inputs/benchmark.yaml $(if $(SEQ),--set 'problem.seq=[$(subst $(space),$(comma),$(strip $(SEQ)))]')
 
 run-autotune:
-	@echo "make run-autotune: the tuner does not exist yet; choose tile shapes by hand with tile: in an experiment" >&2
+	@echo "make run-autotune: the tuner does not exist yet (issue 7: tune, sweep, compare); choose tile shapes by hand with tile: in an experiment" >&2
 	@exit 1
 
 test: build

@@ -11,7 +11,9 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
+#include <exception>
 #include <memory>
+#include <string_view>
 
 namespace flashpad::app {
 
@@ -32,6 +34,10 @@ class Bench {
     } catch (measure::Interrupted const&) {
       m_name.clear();
       return state.SkipWithError("interrupted");
+    } catch (std::exception const& error) {  // of a warm-up
+      m_prepared.reset();
+      m_row.status = Status::failed;
+      m_row.reason = error.what();
     }
     if (!m_prepared) {
       if (m_row.status == Status::failed) m_failed = true;
@@ -43,7 +49,13 @@ class Bench {
         state.SkipWithError("interrupted");
         break;
       }
-      state.SetIterationTime(runner.timed_call(m_turn++ % m_prepared->copies));
+      try {
+        state.SetIterationTime(runner.timed_call(m_turn++ % m_prepared->copies));
+      } catch (std::exception const& error) {
+        m_failed = true;
+        state.SkipWithError(error.what());
+        break;
+      }
     }
     using benchmark::Counter;
     state.counters["FLOP/s"] = Counter(*m_row.flops, Counter::kIsIterationInvariantRate);
@@ -76,16 +88,26 @@ class Bench {
   bool m_failed = false;
 };
 
-void initialize_benchmark(std::vector<std::string> const& flags) {
-  std::vector<std::string> words = {"flashpad bench"};
-  words.insert(words.end(), flags.begin(), flags.end());
-  std::vector<char*> argv;
+void initialize_benchmark(Invocation const& invocation) {
+  // Google Benchmark keeps argv[0], as main's lives as long as the program.
+  static std::vector<std::string> words;
+  words = {invocation.command_line.front()};
+  words.insert(words.end(), invocation.benchmark_flags.begin(), invocation.benchmark_flags.end());
+  static std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   int argc = static_cast<int>(argv.size());
   argv.push_back(nullptr);
   benchmark::Initialize(&argc, argv.data());
   if (argc > 1)
     throw Error(fmt::format("{}: Google Benchmark has no such flag; see its --benchmark_... flags", argv[1]));
+}
+
+void require_own_outputs(Invocation const& invocation, Experiment const& experiment) {
+  constexpr std::string_view option = "--benchmark_out=";
+  for (std::string const& flag : invocation.benchmark_flags) {
+    if (flag.starts_with(option) && flag.size() > option.size())
+      require_own_file(experiment, "--benchmark_out", flag.substr(option.size()));
+  }
 }
 
 void add_context(Invocation const& invocation, Experiment const& experiment) {
@@ -100,7 +122,8 @@ void add_context(Invocation const& invocation, Experiment const& experiment) {
 int bench(ExperimentArguments const& arguments, Invocation const& invocation) {
   Experiment experiment = arguments.read();
   resolve_backends(experiment);
-  initialize_benchmark(invocation.benchmark_flags);
+  require_own_outputs(invocation, experiment);
+  initialize_benchmark(invocation);
 
   kokkos_ext::KokkosGuard const kokkos(invocation.kokkos_flags);
   measure::catch_interrupts();

@@ -2,10 +2,14 @@
 #include "command.hpp"
 
 #include "measure/backend.hpp"
+#include "measure/interrupt.hpp"
+
+#include <flashpad/error.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 namespace flashpad::app {
 
@@ -22,6 +26,8 @@ std::string shape_of(Shape const& s) {
 
 }  // namespace
 
+int interrupted_exit() { return 128 + measure::interrupt_signal(); }
+
 void ExperimentArguments::add_to(CLI::App& command) {
   command.add_option("FILE", file, "Experiment in YAML")->required();
   command.add_option("--set", overrides, "Change a value of the file: path.to.key=value (may be repeated)")
@@ -32,7 +38,16 @@ void ExperimentArguments::add_to(CLI::App& command) {
 Experiment ExperimentArguments::read() const { return read_experiment(file, overrides); }
 
 void resolve_backends(Experiment& experiment) {
-  for (Case& one : experiment.cases) one.backend = measure::resolve_backend(one.backend);
+  std::map<std::string, std::string> asked;  // for, by the backend that it is
+  for (Case& one : experiment.cases) {
+    std::string const found = measure::resolve_backend(one.backend);
+    std::string const& first = asked.emplace(found, one.backend).first->second;
+    if (first != one.backend) {
+      throw Error(fmt::format("{}: backend: auto is {} here, which is listed too; allowed: each backend once",
+                              experiment.file.string(), found));
+    }
+    one.backend = found;
+  }
 }
 
 std::vector<std::string> backends_of(Experiment const& experiment) {

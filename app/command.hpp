@@ -13,11 +13,13 @@ namespace flashpad::app {
 
 /// Exit codes of every subcommand.
 enum Exit : int {
-  success = 0,       ///< every row is ok, or ran out of memory as foreseen
-  failed = 1,        ///< a row failed, a speedup was missed, or nothing was measured
-  usage = 2,         ///< the command line or an input is at fault; nothing was done
-  interrupted = 130  ///< Ctrl-C; rows measured until then are kept
+  success = 0,  ///< every row is ok, or ran out of memory as foreseen
+  failed = 1,   ///< a row failed, a speedup was missed, nothing was measured, or output was lost
+  usage = 2     ///< the command line or an input is at fault; nothing was done
 };
+
+/// After Ctrl-C (130) or SIGTERM (143), as a shell has it; rows measured until then are kept.
+int interrupted_exit();
 
 /// One call of the program, flags of the libraries taken apart.
 struct Invocation {

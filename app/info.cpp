@@ -24,7 +24,8 @@ void print_machine() {
   fmt::print("machine   {}, {} cores, last-level cache {}, {} free\n", measure::cpu_model(),
              measure::available_cores(), report::format_bytes(measure::last_level_cache()),
              report::format_bytes(measure::host_memory_free()));
-  fmt::print("BLAS      {}\n", kokkos_ext::blas_name());
+  std::string const forced = measure::blas_forced();
+  fmt::print("BLAS      {}{}\n", kokkos_ext::blas_name(), forced.empty() ? "" : ", forced by " + forced);
 }
 
 void print_backend(measure::Backend& backend) {

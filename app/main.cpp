@@ -9,8 +9,11 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <iostream>
 
 namespace flashpad::app {
 namespace {
@@ -19,6 +22,18 @@ int error(int code, std::string_view message) {
   std::fflush(stdout);
   fmt::print(stderr, "flashpad: error: {}\n", message.substr(0, message.find('\n')));
   return code;
+}
+
+// What is still buffered may be lost on a full disk or a closed pipe: that is no success.
+int finish(int code) {
+  errno = 0;
+  std::cout.flush();
+  bool const lost = std::fflush(stdout) != 0 || std::ferror(stdout) != 0 || !std::cout;
+  if (!lost) return code;
+  int const cause = errno;
+  error(failed, fmt::format("standard output: cannot be written{}{}", cause == 0 ? "" : ": ",
+                            cause == 0 ? "" : std::strerror(cause)));
+  return code == success ? failed : code;
 }
 
 // Kokkos and Google Benchmark have flags of their own; CLI11 gets the rest.
@@ -55,18 +70,22 @@ int main(int argc, char** argv) {
 
   try {
     kokkos_ext::check_kokkos_flags(invocation.kokkos_flags);
+    if (kokkos_ext::asks_for_help(invocation.kokkos_flags)) {
+      kokkos_ext::KokkosGuard const prints_it(invocation.kokkos_flags);
+      return finish(success);
+    }
     std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
     app.parse(arguments);
     if (!invocation.benchmark_flags.empty() && !app.got_subcommand("bench")) {
       return error(usage, fmt::format("{}: only `flashpad bench` takes flags of Google Benchmark",
                                       invocation.benchmark_flags.front()));
     }
-    return invocation.action();
+    return finish(invocation.action());
   } catch (CLI::ParseError const& parse_error) {
-    if (parse_error.get_exit_code() == 0) return app.exit(parse_error);  // --help, --version
+    if (parse_error.get_exit_code() == 0) return finish(app.exit(parse_error));  // --help, --version
     return error(usage, fmt::format("{} (see flashpad --help)", parse_error.what()));
   } catch (measure::Interrupted const&) {
-    return error(interrupted, "interrupted");
+    return error(interrupted_exit(), "interrupted");
   } catch (Error const& refused) {
     return error(usage, refused.what());
   } catch (std::exception const& unexpected) {

@@ -25,6 +25,8 @@ namespace flashpad::app {
 
 namespace {
 
+std::string not_empty(std::string const& text) { return text.empty() ? "is empty; allowed: some text" : ""; }
+
 struct RunArguments {
   ExperimentArguments experiment;
   std::string json, csv, filter;
@@ -96,13 +98,13 @@ void write_tensors(Experiment const& experiment, Case const& one, measure::Sessi
   if (!session.outputs() || (output.o.empty() && output.lse.empty())) return;
   try {
     measure::write_tensors(output, one, *session.outputs());
-  } catch (Error const& error) {
+  } catch (std::exception const& error) {
     row.status = Status::failed;
     row.reason = error.what();
   }
 }
 
-// Measures until the end or Ctrl-C.
+// Measures until the end, Ctrl-C or SIGTERM.
 std::vector<Row> measure_all(Experiment const& experiment) {
   measure::Session session({experiment.verify, experiment.timing, experiment.memory_limit});
   Progress progress(experiment.cases.size());
@@ -153,8 +155,7 @@ std::string summary_of(std::vector<Row> const& rows, Experiment const& experimen
 
 int run(RunArguments const& arguments, Invocation const& invocation) {
   Experiment experiment = arguments.experiment.read();
-  if (!arguments.json.empty()) experiment.output.json = arguments.json;
-  if (!arguments.csv.empty()) experiment.output.csv = arguments.csv;
+  replace_reports(experiment, arguments.json, arguments.csv);
   apply_filter(experiment, arguments.filter);
   resolve_backends(experiment);
   require_pairs(experiment);
@@ -186,7 +187,7 @@ int run(RunArguments const& arguments, Invocation const& invocation) {
   if (stopped) {
     fmt::print(stderr, "flashpad: error: interrupted after {} of {} cases\n", rows.size(),
                experiment.cases.size());
-    return interrupted;
+    return interrupted_exit();
   }
   bool const all_well = std::all_of(rows.begin(), rows.end(), [](Row const& row) {
     return row.status == Status::ok || row.status == Status::oom;
@@ -201,10 +202,14 @@ void add_run(CLI::App& app, Invocation& invocation) {
   auto const arguments = std::make_shared<RunArguments>();
   arguments->experiment.add_to(command);
   command.add_option("--json", arguments->json, "Write rows and context here, in place of output.json")
-      ->type_name("FILE");
-  command.add_option("--csv", arguments->csv, "Write rows here, in place of output.csv")->type_name("FILE");
+      ->type_name("FILE")
+      ->check(not_empty);
+  command.add_option("--csv", arguments->csv, "Write rows here, in place of output.csv")
+      ->type_name("FILE")
+      ->check(not_empty);
   command.add_option("--filter", arguments->filter, "Run only the cases whose name contains this")
-      ->type_name("TEXT");
+      ->type_name("TEXT")
+      ->check(not_empty);
   command.add_flag("--dry-run", arguments->dry_run, "Print the cases and run nothing");
   command.callback([&invocation, arguments] {
     invocation.action = [&invocation, arguments] { return run(*arguments, invocation); };

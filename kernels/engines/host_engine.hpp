@@ -30,13 +30,13 @@ class HostEngine {
   struct Parts {
     std::size_t q, acc, k, v, s, statistic;
 
-    [[nodiscard]] std::size_t bytes() const {
+    KOKKOS_FUNCTION std::size_t bytes() const {
       return (q + acc + k + v + s + 3 * statistic) * sizeof(T) + alignment;
     }
   };
 
-  static Parts parts(Shape const& shape, HostTable<T> const& table, int tile_q, int tile_k,
-                     bool with_values) {
+  KOKKOS_FUNCTION static Parts parts(Shape const& shape, HostTable<T> const& table, int tile_q, int tile_k,
+                                     bool with_values) {
     auto const lanes = static_cast<std::size_t>(table.lanes);
     auto const rows = round_up(static_cast<std::size_t>(tile_q), lanes);
     // A run of keys may begin anywhere in the tile, and its products are made in whole units.
@@ -48,7 +48,7 @@ class HostEngine {
   }
 
   template <class Member>
-  HostEngine(Member const& team, FusedProblem const& problem, Config const& config)
+  KOKKOS_FUNCTION HostEngine(Member const& team, FusedProblem const& problem, Config const& config)
       : m_table(config.table),
         m_scale(static_cast<T>(problem.scale)),
         m_head_dim(static_cast<int>(problem.shape.head_dim)),
@@ -72,10 +72,10 @@ class HostEngine {
     m_alpha = take(size.statistic);
   }
 
-  [[nodiscard]] int block_rows() const { return m_table.lanes; }
-  [[nodiscard]] int row_blocks(int rows) const { return (rows + m_table.lanes - 1) / m_table.lanes; }
+  KOKKOS_FUNCTION int block_rows() const { return m_table.lanes; }
+  KOKKOS_FUNCTION int row_blocks(int rows) const { return (rows + m_table.lanes - 1) / m_table.lanes; }
 
-  void load_queries(char const* rows_of_q, std::int64_t stride, int rows) {
+  KOKKOS_FUNCTION void load_queries(char const* rows_of_q, std::int64_t stride, int rows) {
     int const blocks = row_blocks(rows);
     int const lanes = m_table.lanes;
     for (int block = 0; block < blocks; ++block) {
@@ -90,41 +90,41 @@ class HostEngine {
     for (int i = 0; i < blocks * lanes * m_value_dim; ++i) m_acc[i] = 0;
   }
 
-  void fetch_keys(std::int64_t, char const* rows, std::int64_t stride, int n) {
+  KOKKOS_FUNCTION void fetch_keys(std::int64_t, char const* rows, std::int64_t stride, int n) {
     m_table.load_keys(rows, stride, n, m_head_dim, m_k);
   }
-  void wait_keys(std::int64_t) const {}
-  void release_keys(std::int64_t) const {}
+  KOKKOS_FUNCTION void wait_keys(std::int64_t) const {}
+  KOKKOS_FUNCTION void release_keys(std::int64_t) const {}
 
-  void fetch_values(std::int64_t, char const* rows, std::int64_t stride, int n) {
+  KOKKOS_FUNCTION void fetch_values(std::int64_t, char const* rows, std::int64_t stride, int n) {
     m_table.load_keys(rows, stride, n, m_value_dim, m_v);
   }
-  void wait_values(std::int64_t) const {}
-  void release_values(std::int64_t) const {}
+  KOKKOS_FUNCTION void wait_values(std::int64_t) const {}
+  KOKKOS_FUNCTION void release_values(std::int64_t) const {}
 
-  void scores(int block, int first, int n) {
+  KOKKOS_FUNCTION void scores(int block, int first, int n) {
     m_table.scores(q(block), m_k + first * m_head_dim, n, m_head_dim, m_scale, m_s);
   }
 
   template <class F>
-  void for_each(int, int first, int n, F const& f) {
+  KOKKOS_FUNCTION void for_each(int, int first, int n, F const& f) {
     int const lanes = m_table.lanes;
     for (int j = 0; j < n; ++j) {
       for (int r = 0; r < lanes; ++r) f(r, first + j, m_s[j * lanes + r]);
     }
   }
 
-  void softmax(int block, int n) {
+  KOKKOS_FUNCTION void softmax(int block, int n) {
     int const at = block * m_table.lanes;
     bool const moved = m_table.softmax(m_s, n, m_max + at, m_sum + at, m_alpha + at);
     if (moved && m_value_dim > 0) m_table.rescale(m_alpha + at, m_value_dim, acc(block));
   }
 
-  void accumulate(int block, int first, int n) {
+  KOKKOS_FUNCTION void accumulate(int block, int first, int n) {
     m_table.accumulate(m_s, m_v + first * m_value_dim, n, m_value_dim, acc(block));
   }
 
-  void finish(FusedProblem const& p, WorkItem const& item, std::int64_t row_begin, int rows) {
+  KOKKOS_FUNCTION void finish(FusedProblem const& p, WorkItem const& item, std::int64_t row_begin, int rows) {
     int const lanes = m_table.lanes;
     bool const partial = p.schedule.splits > 1;
     for (int first = 0; first < rows; first += lanes) {
@@ -154,18 +154,21 @@ class HostEngine {
  private:
   static constexpr std::size_t alignment = 64;
 
-  static std::size_t round_up(std::size_t value, std::size_t unit) {
+  KOKKOS_FUNCTION static std::size_t round_up(std::size_t value, std::size_t unit) {
     return (value + unit - 1) / unit * unit;
   }
-  static std::size_t line(std::size_t elements) { return round_up(elements, alignment / sizeof(T)); }
+  KOKKOS_FUNCTION static std::size_t line(std::size_t elements) {
+    return round_up(elements, alignment / sizeof(T));
+  }
 
   /// A sum of 0 is a row that saw no key: its LSE is -infinity, and so is its maximum.
-  static T log_sum(T max, T sum) { return sum == 0 ? max : max + std::log(sum); }
+  KOKKOS_FUNCTION static T log_sum(T max, T sum) { return sum == 0 ? max : max + std::log(sum); }
 
-  T* q(int block) const { return m_q + block * m_table.lanes * m_head_dim; }
-  T* acc(int block) const { return m_acc + block * m_table.lanes * m_value_dim; }
+  KOKKOS_FUNCTION T* q(int block) const { return m_q + block * m_table.lanes * m_head_dim; }
+  KOKKOS_FUNCTION T* acc(int block) const { return m_acc + block * m_table.lanes * m_value_dim; }
 
-  void store_partial(FusedProblem const& p, std::int64_t partial_row, int first, int rows) const {
+  KOKKOS_FUNCTION void store_partial(FusedProblem const& p, std::int64_t partial_row, int first,
+                                     int rows) const {
     int const lanes = m_table.lanes;
     T const* from = acc(first / lanes);
     T* to = static_cast<T*>(p.partials.o) + partial_row * m_value_dim;

@@ -3,9 +3,7 @@
 
 #include "kernels/engines/host_engines.hpp"
 #include "kernels/engines/portable.hpp"
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include "problem/text.hpp"
 
 namespace flashpad::engines {
 
@@ -49,12 +47,12 @@ PortableTables tables_of(std::string const& engine) {
   for (Entry const& entry : entries) {
     if ((engine == "portable" || engine == entry.name) && entry.supported()) return entry.tables();
     if (engine == entry.name) {
-      throw Error(fmt::format("engine: this processor cannot run `{}`; available: {}", engine,
-                              fmt::join(host_engine_names(), ", ")));
+      throw Error(detail::text("engine: this processor cannot run `", engine,
+                               "`; available: ", detail::joined(host_engine_names())));
     }
   }
-  throw Error(fmt::format("engine: `{}` is not known here; available: {}", engine,
-                          fmt::join(host_engine_names(), ", ")));
+  throw Error(detail::text("engine: `", engine,
+                           "` is not known here; available: ", detail::joined(host_engine_names())));
 }
 
 }  // namespace

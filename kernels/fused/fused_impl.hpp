@@ -4,9 +4,9 @@
 #include <flashpad/attention.hpp>
 
 #include "attention/runner.hpp"
-#include "attention/text.hpp"
 #include "kernels/engines/host_engines.hpp"
 #include "kokkos_ext/execution.hpp"
+#include "problem/text.hpp"
 
 namespace flashpad {
 

@@ -5,11 +5,11 @@
 
 #include "attention/arguments.hpp"
 #include "attention/runner.hpp"
-#include "attention/text.hpp"
 #include "kernels/fused/fused_kernel.hpp"
 #include "kernels/fused/merge.hpp"
 #include "kernels/fused/tiles.hpp"
 #include "kokkos_ext/execution.hpp"
+#include "problem/text.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -27,17 +27,15 @@ struct TilePlan {
 /// busy.
 inline TilePlan plan_tiles(Shape const& shape, Options const& options, Tile table, int rows_unit,
                            double teams_wanted) {
-  constexpr int most_rows = 1 << 16;  // local coordinates are 32-bit
   for (auto const& [argument, value] :
        {std::pair{"tile.q", options.tile.q}, std::pair{"tile.k", options.tile.k}}) {
-    if (value < 0 || value > most_rows) {
-      throw Error(text(argument, ": ", value, " is out of range; allowed: 1 to ", most_rows,
+    if (value < 0 || value > max_tile) {
+      throw Error(text(argument, ": ", value, " is out of range; allowed: 1 to ", max_tile,
                        ", or 0 to let the library choose"));
     }
   }
-  constexpr int most_splits = 1024;
-  if (options.splits < 0 || options.splits > most_splits) {
-    throw Error(text("splits: ", options.splits, " is out of range; allowed: 1 to ", most_splits,
+  if (options.splits < 0 || options.splits > max_splits) {
+    throw Error(text("splits: ", options.splits, " is out of range; allowed: 1 to ", max_splits,
                      ", or 0 to let the library choose"));
   }
 
@@ -117,9 +115,12 @@ class FusedRunner final : public Runner<Exec> {
         m_vector_length(vector_length),
         m_scratch_bytes(scratch_bytes),
         m_scratch_level(scratch_level) {
-    if (problem.schedule.league_size() > std::numeric_limits<int>::max()) {
-      throw Error(text("tile.q: ", problem.tile_q, " makes ", problem.schedule.league_size(),
-                       " teams; allowed: up to ", std::numeric_limits<int>::max()));
+    flashpad::Schedule const& schedule = problem.schedule;
+    double const teams = static_cast<double>(schedule.batches * schedule.heads) *
+                         static_cast<double>(schedule.query_tiles) * static_cast<double>(schedule.splits);
+    if (teams > std::numeric_limits<int>::max()) {
+      throw Error(text("tile.q: ", problem.tile_q, " makes ", teams, " teams; allowed: up to ",
+                       std::numeric_limits<int>::max()));
     }
     allocate_partials(request);
     this->choice.kernel = request.options.kernel;

@@ -15,13 +15,11 @@ struct TileRow {
   Tile tile;
 };
 
-/// Host engines. The key tile is what keeps one tile of K or V, a block of queries and a block of scores in a
-/// first-level cache of 32 to 48 KiB; the query tile is what pays for fetching a tile of K and V (256 rows:
-/// below 2 % of the time) while queries and accumulators of all rows stay in 1 MiB of second-level cache.
+/// Host engines. 512 rows pay for fetching a tile of K and V; 128 keys make the runs of the micro-kernels long. Measured
+/// on one core (Zen 5, AVX-512, float32; docs/performance.md): 2 to 8 % over 256 x 64 at d = 64 and 128, 4 to 9 % above,
+/// and nothing lost at N = 512 or under a causal mask; 192 or 256 keys lose under a mask.
 inline constexpr TileRow host_tiles[] = {
-    {64, {256, 64}},
-    {128, {256, 64}},
-    {256, {128, 32}},
+    {256, {512, 128}},
 };
 
 /// The SIMT engine. All its state is in team scratch, 40,936 bytes on CUDA with Kokkos up to 5.1 in float32:

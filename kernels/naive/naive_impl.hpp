@@ -5,13 +5,13 @@
 
 #include "attention/arguments.hpp"
 #include "attention/runner.hpp"
-#include "attention/text.hpp"
 #include "kernels/engines/host_engines.hpp"
 #include "kernels/naive/naive_rows.hpp"
 #include "kernels/naive/naive_softmax.hpp"
 #include "kokkos_ext/blas_threads.hpp"
 #include "kokkos_ext/execution.hpp"
 #include "kokkos_ext/gemm.hpp"
+#include "problem/text.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -87,14 +87,23 @@ class NaiveRunner final : public Runner<Exec> {
     return elements * static_cast<std::int64_t>(sizeof(T)) + (p_bytes + 63) / 64 * 64;
   }
 
+  /// head_bytes without its overflow.
+  [[nodiscard]] double head_bytes_estimate() const {
+    double const scores = static_cast<double>(m_rows.size()) * static_cast<double>(m_keys.size());
+    return scores > 0x1p56 ? scores * sizeof(T) : static_cast<double>(head_bytes());
+  }
+
   void choose_chunk(Request<Exec> const& request) {
     constexpr double default_limit = 256.0 * 1024 * 1024;
     double const asked = request.options.workspace_limit;
-    auto const one = static_cast<double>(head_bytes());
+    double const one = head_bytes_estimate();
+    if (one > 0x1p60) {
+      throw OutOfMemory(text("seq_q, seq_k: naive needs ", one, " bytes for the scores of one head"), one);
+    }
     if (asked > 0 && one > asked) {
-      throw OutOfMemory(text("workspace_limit: naive needs ", head_bytes(),
-                             " bytes for the scores of one head; allowed: ", asked),
-                        one);
+      throw OutOfMemory(
+          text("workspace_limit: naive needs ", one, " bytes for the scores of one head; allowed: ", asked),
+          one);
     }
     double const limit = asked > 0 ? asked : default_limit;
     double const all = static_cast<double>(m_shape.batch * m_shape.heads);
@@ -210,12 +219,14 @@ class NaiveRunner final : public Runner<Exec> {
     T* data;
     std::int64_t count, dim, pitch;
 
-    /// Rows that one product takes. A BLAS wants rows that do not overlap (pitch >= dim); others, as of a
-    /// tensor with stride 0, go one by one.
-    [[nodiscard]] std::int64_t step() const { return pitch >= dim ? count : 1; }
+    /// Rows that one product takes. A BLAS wants rows that do not overlap (pitch >= dim) and counts in int;
+    /// others, as of a tensor with stride 0, go one by one.
+    [[nodiscard]] std::int64_t step() const {
+      return pitch >= dim && pitch <= std::numeric_limits<int>::max() ? count : 1;
+    }
 
     [[nodiscard]] auto matrix(std::int64_t from, std::int64_t n) const {
-      return kokkos_ext::matrix<Exec>(data + from * pitch, n, dim, std::max(pitch, dim));
+      return kokkos_ext::matrix<Exec>(data + from * pitch, n, dim, n == 1 ? dim : pitch);
     }
   };
 
@@ -240,9 +251,12 @@ class NaiveRunner final : public Runner<Exec> {
   }
 
   void multiply_values(Exec const& exec, T* p, Rows const& v, Rows const& o) const {
-    for (std::int64_t j = 0; j < v.count; j += v.step()) {
-      kokkos_ext::gemm(exec, "N", "N", T{1}, kokkos_ext::matrix<Exec>(p + j, o.count, v.step(), v.count),
-                       v.matrix(j, v.step()), j == 0 ? T{0} : T{1}, o.matrix(0, o.count));
+    for (std::int64_t i = 0; i < o.count; i += o.step()) {
+      for (std::int64_t j = 0; j < v.count; j += v.step()) {
+        kokkos_ext::gemm(exec, "N", "N", T{1},
+                         kokkos_ext::matrix<Exec>(p + i * v.count + j, o.step(), v.step(), v.count),
+                         v.matrix(j, v.step()), j == 0 ? T{0} : T{1}, o.matrix(i, o.step()));
+      }
     }
   }
 

@@ -12,7 +12,8 @@ namespace flashpad::detail {
 void check_arguments(Shape const& shape, DType dtype, Kernel kernel, Arguments const& arguments);
 
 /// Whether two tensors share an element's memory. Exact where both have the same strides (views into one
-/// packed buffer); otherwise it compares the ranges from the first to the last byte.
+/// packed buffer, with as many heads or as few as each has); otherwise it compares the ranges from the first
+/// to the last byte.
 bool overlap(TensorRef const& a, TensorRef const& b);
 
 /// Whether two indices of one tensor name the same memory (a stride of 0, say).

@@ -2,8 +2,7 @@
 #include <flashpad/error.hpp>
 #include <flashpad/options.hpp>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include "problem/text.hpp"
 
 #include <array>
 
@@ -32,7 +31,7 @@ Kernel kernel_from_name(std::string_view name) {
   for (NamedKernel const& known : kernels) {
     if (known.name == name) return known.kernel;
   }
-  throw Error(fmt::format("kernel: `{}` is not known; allowed: {}", name, fmt::join(kernel_names(), ", ")));
+  throw Error(detail::text("kernel: `", name, "` is not known; allowed: ", detail::joined(kernel_names())));
 }
 
 std::vector<std::string> kernel_names() {

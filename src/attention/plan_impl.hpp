@@ -5,9 +5,10 @@
 
 #include "attention/arguments.hpp"
 #include "attention/runner.hpp"
-#include "attention/text.hpp"
 #include "kokkos_ext/execution.hpp"
+#include "problem/text.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <mutex>
 #include <optional>
@@ -16,13 +17,10 @@ namespace flashpad {
 
 namespace detail {
 
-// Instances of a host backend share its threads and their scratch memory, and older releases of Kokkos do not
-// guard them: one launch of ours at a time. Launches of the caller's own are the caller's to order.
-template <class Exec>
-std::mutex& launch_mutex() {
-  static std::mutex mutex;
-  return mutex;
-}
+// Instances of a host backend share its threads and their scratch memory, older releases of Kokkos do not
+// guard them, and all host backends share the BLAS's number of threads: one launch of ours at a time.
+// Launches of the caller's own are the caller's to order.
+std::mutex& host_launch_mutex();
 
 template <class Exec>
 class PlanState {
@@ -69,9 +67,19 @@ PlanState<Exec>::PlanState(Exec const& exec, Shape const& shape, DType dtype, Op
   kokkos_ext::require_launchable(exec);
   validate(shape, options.mask);
   double const scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(shape.head_dim)));
-  if (!std::isfinite(scale)) throw Error(text("scale: ", scale, " is not a finite number"));
+  bool const fits = dtype == DType::fp64 ? std::isfinite(scale) : std::isfinite(static_cast<float>(scale));
+  if (!fits) throw Error(text("scale: ", scale, " is not a finite number of the type of arithmetic"));
   m_request.scale = scale;
-  std::lock_guard const lock(launch_mutex<Exec>());
+  if (!(options.workspace_limit >= 0)) {
+    throw Error(text("workspace_limit: ", options.workspace_limit,
+                     " is out of range; allowed: bytes, or 0 for the default"));
+  }
+  std::vector<std::string> const engines = engine_names<Exec>();
+  if (!options.engine.empty() && std::find(engines.begin(), engines.end(), options.engine) == engines.end()) {
+    throw Error(text("engine: `", options.engine, "` is not available on ", Exec::name(),
+                     "; available: ", joined(engines)));
+  }
+  std::lock_guard const lock(host_launch_mutex());
   m_runner = make_runner<Exec>(m_request);
   m_choice = m_runner->choice;
 }
@@ -96,7 +104,7 @@ void PlanState<Exec>::run(Exec const& exec, Arguments const& arguments) {
     m_last.emplace(exec);
   }
   if constexpr (kokkos_ext::is_host<Exec>) {
-    std::lock_guard const host_lock(launch_mutex<Exec>());
+    std::lock_guard const host_lock(host_launch_mutex());
     m_runner->run(exec, arguments);
   } else {
     m_runner->run(exec, arguments);

@@ -69,13 +69,13 @@ Case complete(Draft const& draft, yaml::Location const& at) {
   Case c = draft.result;
   c.shape.kv_heads = draft.kv_heads.value_or(c.shape.heads);
   c.shape.value_dim = draft.value_dim.value_or(c.shape.head_dim);
+  require_addressable(c, at);
   try {
     validate(c.shape, c.mask);
   } catch (Error const& error) {
-    // Each size was checked where it was read, so this is about heads and kv_heads together.
+    // Sizes and what they multiply to were checked, so this is about heads and kv_heads together.
     fail(draft.kv_heads_at, "", fmt::format("problem.{}", error.what()));
   }
-  require_addressable(c, at);
   drop_unused_options(c);
   c.problem_key = problem_name(c);
   c.name = c.problem_key + "_" + method_name(c);

@@ -79,4 +79,12 @@ Experiment read_experiment(std::filesystem::path const& file, std::vector<std::s
 Experiment parse_experiment(std::string const& text, std::string const& label,
                             std::vector<std::string> const& overrides = {});
 
+/// Puts files named on the command line (--json, --csv) in place of output.json and output.csv; an empty one
+/// leaves the experiment's. Throws Error on what the experiment's own outputs would be refused for: braces,
+/// or a file that is the experiment, an input or another result.
+void replace_reports(Experiment& experiment, std::string const& json, std::string const& csv);
+
+/// Throws Error where the file of a command-line option is the experiment or an input.
+void require_own_file(Experiment const& experiment, std::string const& option, std::string const& file);
+
 }  // namespace flashpad

@@ -33,9 +33,8 @@ std::string read_engine(Node const& node, std::string const& path) {
   return node.text == "auto" ? "" : node.text;
 }
 
-/// auto (0) or a count.
-int read_count(Node const& node, std::string const& path) {
-  constexpr int limit = 1 << 20;
+/// auto (0), or a count that the library takes.
+int read_count(Node const& node, std::string const& path, int limit) {
   if (is_word(node, "auto")) return 0;
   bool const is_number =
       node.is_scalar() && !node.quoted && node.text.find_first_not_of("0123456789") == std::string::npos;
@@ -43,13 +42,16 @@ int read_count(Node const& node, std::string const& path) {
   return static_cast<int>(read_integer(node, path, 1, limit));
 }
 
+int read_rows(Node const& node, std::string const& path) { return read_count(node, path, max_tile); }
+int read_splits(Node const& node, std::string const& path) { return read_count(node, path, max_splits); }
+
 Tile read_tile(Node const& node, std::string const& path) {
   if (is_word(node, "auto")) return {};
   if (!node.is_map()) fail_found(node, path, "auto, or a map {q: auto or a number, k: auto or a number}");
   require_map(node, path, {"q", "k"});
   Tile tile;
-  if (Node const* q = node.find("q")) tile.q = read_count(*q, path + ".q");
-  if (Node const* k = node.find("k")) tile.k = read_count(*k, path + ".k");
+  if (Node const* q = node.find("q")) tile.q = read_rows(*q, path + ".q");
+  if (Node const* k = node.find("k")) tile.k = read_rows(*k, path + ".k");
   return tile;
 }
 
@@ -67,7 +69,7 @@ std::vector<Axis> tile_axes(Node const& node) {
   for (std::size_t i = 0; i < node.keys.size(); ++i) {
     bool const is_q = node.keys[i].name == "q";
     axes.push_back(make_axis(
-        node.values[i], "tile." + node.keys[i].name, read_count,
+        node.values[i], "tile." + node.keys[i].name, read_rows,
         [is_q](Draft& d, int rows, Location const&) { (is_q ? d.result.tile.q : d.result.tile.k) = rows; }));
   }
   return axes;
@@ -93,7 +95,7 @@ constexpr std::array<std::pair<std::string_view, MakeAxis>, 6> plain_axes = {{
      }},
     {"splits",
      [](Node const& node, std::string const& path) {
-       return make_axis(node, path, read_count,
+       return make_axis(node, path, read_splits,
                         [](Draft& d, int parts, Location const&) { d.result.splits = parts; });
      }},
     {"probabilities",

@@ -3,7 +3,12 @@
 #include "experiment/scalars.hpp"
 #include "experiment/settings.hpp"
 
+#include "report/files.hpp"
+
+#include <flashpad/error.hpp>
+
 #include <map>
+#include <string_view>
 #include <utility>
 
 namespace flashpad::sweep {
@@ -16,12 +21,6 @@ constexpr std::string_view placeholder = "{case}";
 
 /// Files by their full names, each with what it is for.
 using Files = std::map<std::filesystem::path, std::string>;
-
-std::filesystem::path full_name(std::filesystem::path const& file) {
-  std::error_code error;
-  std::filesystem::path full = std::filesystem::weakly_canonical(std::filesystem::absolute(file), error);
-  return error ? std::filesystem::absolute(file).lexically_normal() : full;
-}
 
 std::string with_case(std::string pattern, std::string const& name) {
   for (std::size_t i = pattern.find(placeholder); i != std::string::npos;
@@ -39,18 +38,51 @@ std::size_t count_placeholders(std::string const& pattern) {
   return count;
 }
 
+/// What the experiment reads: no result may replace it.
+Files files_read(Experiment const& experiment) {
+  Files files;
+  files.emplace(report::target_of(experiment.file), "the experiment itself");
+  if (experiment.cases.front().tensors) {
+    TensorFiles const& tensors = *experiment.cases.front().tensors;
+    files.emplace(report::target_of(tensors.q), "problem.tensors.q");
+    files.emplace(report::target_of(tensors.k), "problem.tensors.k");
+    files.emplace(report::target_of(tensors.v), "problem.tensors.v");
+  }
+  return files;
+}
+
+/// Empty, or why the file cannot have this use.
+std::string conflict(Files& files, std::string const& file, std::string const& use) {
+  auto const [taken, is_free] = files.emplace(report::target_of(file), use);
+  return is_free ? "" : "'" + file + "' is also " + taken->second + "; allowed: a file of its own";
+}
+
 void claim(Files& files, std::string const& file, std::string const& use, Node const& node,
            std::string const& path) {
-  auto const [taken, is_free] = files.emplace(full_name(file), use);
-  if (is_free) return;
-  fail(node.at, path, "'" + file + "' is also " + taken->second + "; allowed: a file of its own");
+  std::string const why = conflict(files, file, use);
+  if (!why.empty()) fail(node.at, path, why);
+}
+
+void claim_option(Files& files, std::string const& file, std::string const& option) {
+  std::string const why = conflict(files, file, option);
+  if (!why.empty()) throw Error(option + ": " + why);
+}
+
+constexpr std::string_view report_allowed = "a file name without braces; all cases go to one file";
+
+bool has_braces(std::string const& file) { return file.find_first_of("{}") != std::string::npos; }
+
+void replace_report(std::filesystem::path& report, std::string const& file, std::string const& option) {
+  if (file.empty()) return;
+  if (has_braces(file)) {
+    throw Error(option + ": found '" + yaml::printable(file) + "'; allowed: " + std::string(report_allowed));
+  }
+  report = file;
 }
 
 std::filesystem::path read_report(Node const& node, std::string const& path, Files& files) {
   std::string const file = read_text_value(node, path);
-  if (file.find_first_of("{}") != std::string::npos) {
-    fail_found(node, path, "a file name without braces; all cases go to one file");
-  }
+  if (has_braces(file)) fail_found(node, path, report_allowed);
   claim(files, file, path, node, path);
   return file;
 }
@@ -79,14 +111,7 @@ void read_output(Node const& root, Experiment& experiment) {
   if (output == nullptr) return;
   require_map(*output, "output", {"json", "csv", "o", "lse"});
 
-  Files files;
-  files.emplace(full_name(experiment.file), "the experiment itself");
-  if (experiment.cases.front().tensors) {
-    TensorFiles const& tensors = *experiment.cases.front().tensors;
-    files.emplace(full_name(tensors.q), "problem.tensors.q");
-    files.emplace(full_name(tensors.k), "problem.tensors.k");
-    files.emplace(full_name(tensors.v), "problem.tensors.v");
-  }
+  Files files = files_read(experiment);
   if (Node const* json = output->find("json"))
     experiment.output.json = read_report(*json, "output.json", files);
   if (Node const* csv = output->find("csv")) experiment.output.csv = read_report(*csv, "output.csv", files);
@@ -98,3 +123,26 @@ void read_output(Node const& root, Experiment& experiment) {
 }
 
 }  // namespace flashpad::sweep
+
+namespace flashpad {
+
+void replace_reports(Experiment& experiment, std::string const& json, std::string const& csv) {
+  Output& output = experiment.output;
+  sweep::replace_report(output.json, json, "--json");
+  sweep::replace_report(output.csv, csv, "--csv");
+  sweep::Files files = sweep::files_read(experiment);
+  for (Case const& one : experiment.cases) {
+    for (auto const& [file, use] : {std::pair{&output.o, "output.o of "}, {&output.lse, "output.lse of "}}) {
+      if (!file->empty()) files.emplace(report::target_of(sweep::with_case(*file, one.name)), use + one.name);
+    }
+  }
+  if (!output.json.empty()) sweep::claim_option(files, output.json, json.empty() ? "output.json" : "--json");
+  if (!output.csv.empty()) sweep::claim_option(files, output.csv, csv.empty() ? "output.csv" : "--csv");
+}
+
+void require_own_file(Experiment const& experiment, std::string const& option, std::string const& file) {
+  sweep::Files files = sweep::files_read(experiment);
+  sweep::claim_option(files, file, option);
+}
+
+}  // namespace flashpad

@@ -74,7 +74,8 @@ TensorRef reference(View const& view);
 ///
 /// Lifetime: copies share one state, which owns the workspace. The last copy's destructor waits for the work
 /// that still uses the workspace, so a plan may be destroyed right after a call. The caller keeps the Views
-/// passed in alive until the execution space instance is fenced.
+/// passed in alive until the execution space instance is fenced. Like any View, a plan must go before
+/// Kokkos::finalize.
 ///
 /// Concurrency: a plan may be called from several host threads and on several instances. Where it has a
 /// workspace, a call on another instance than the last one first waits for that one; for concurrent work

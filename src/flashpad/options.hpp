@@ -25,6 +25,11 @@ FLASHPAD_EXPORT Kernel kernel_from_name(std::string_view name);
 /// The names that kernel_from_name takes.
 FLASHPAD_EXPORT std::vector<std::string> kernel_names();
 
+/// Bounds on what a caller may ask for. Places in a tile are 32-bit; more parts than these have no
+/// machine to run on.
+inline constexpr int max_tile = 65536;
+inline constexpr int max_splits = 1024;
+
 /// Rows and keys of one tile; 0 lets the library choose. Used by the tiled kernels only.
 struct Tile {
   int q = 0;

@@ -8,13 +8,15 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
+#include <optional>
 #include <string_view>
 
 namespace flashpad::kokkos_ext {
 
 namespace {
 
-enum class Value { none, number, text };
+enum class Value { none, count, number, text };
 
 struct Flag {
   std::string_view name;
@@ -27,7 +29,7 @@ constexpr Flag known_flags[] = {
     {"--kokkos-print-configuration", Value::none},
     {"--kokkos-disable-warnings", Value::none},
     {"--kokkos-tune-internals", Value::none},
-    {"--kokkos-num-threads", Value::number},
+    {"--kokkos-num-threads", Value::count},
     {"--kokkos-device-id", Value::number},
     {"--kokkos-map-device-id-by", Value::text},
     {"--kokkos-tools-libs", Value::text},
@@ -37,8 +39,8 @@ constexpr Flag known_flags[] = {
 #else
 constexpr Flag known_flags[] = {
     {"--kokkos-help", Value::none},           {"--kokkos-disable-warnings", Value::none},
-    {"--kokkos-tune-internals", Value::none}, {"--kokkos-threads", Value::number},
-    {"--kokkos-numa", Value::number},         {"--kokkos-device-id", Value::number},
+    {"--kokkos-tune-internals", Value::none}, {"--kokkos-threads", Value::count},
+    {"--kokkos-numa", Value::count},          {"--kokkos-device-id", Value::number},
     {"--kokkos-num-devices", Value::text},  // N or N,M
     {"--kokkos-tools-library", Value::text},  {"--kokkos-tools-args", Value::text},
     {"--kokkos-tools-help", Value::none},
@@ -48,16 +50,33 @@ constexpr Flag known_flags[] = {
 std::string known_names() {
   std::string names;
   for (Flag const& flag : known_flags) {
-    char const* value = flag.value == Value::number ? "=NUMBER" : flag.value == Value::text ? "=TEXT" : "";
+    char const* value = flag.value == Value::none ? "" : flag.value == Value::text ? "=TEXT" : "=NUMBER";
     names += fmt::format("{}{}{}", names.empty() ? "" : ", ", flag.name, value);
   }
   return names;
 }
 
-bool is_number(std::string_view text) {
+// Kokkos keeps its OpenMP threads in an array of this size, and writes beyond it.
+constexpr int most_threads = 512;
+
+std::optional<int> number_in(std::string_view text) {
   int value = 0;
   auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && value >= 0;
+  if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
+  return value;
+}
+
+// Kokkos takes a number of threads from here where no flag gives one.
+void check_environment() {
+  for (char const* variable : {"OMP_NUM_THREADS", "KOKKOS_NUM_THREADS"}) {
+    char const* const text = std::getenv(variable);
+    if (text == nullptr) continue;
+    std::string_view const value = std::string_view(text).substr(0, std::string_view(text).find(','));
+    std::optional<int> const number = number_in(value);
+    if (number && (*number < 1 || *number > most_threads)) {
+      throw Error(fmt::format("{}: `{}` is out of range; allowed: 1 to {}", variable, text, most_threads));
+    }
+  }
 }
 
 }  // namespace
@@ -77,7 +96,12 @@ void check_kokkos_flags(std::vector<std::string> const& flags) {
     }
     std::string_view const value =
         equals == std::string::npos ? "" : std::string_view(flag).substr(equals + 1);
-    if (known->value == Value::number && !is_number(value)) {
+    std::optional<int> const number = number_in(value);
+    if (known->value == Value::count && (!number || *number < 1 || *number > most_threads)) {
+      throw Error(fmt::format("{}: `{}` is out of range; allowed: {}=NUMBER, from 1 to {}", name, value, name,
+                              most_threads));
+    }
+    if (known->value == Value::number && !number) {
       throw Error(fmt::format("{}: `{}` is no number of 0 or more; allowed: {}=NUMBER", name, value, name));
     }
     if (known->value == Value::text && value.empty()) {
@@ -86,8 +110,14 @@ void check_kokkos_flags(std::vector<std::string> const& flags) {
   }
 }
 
+bool asks_for_help(std::vector<std::string> const& flags) {
+  return std::find(flags.begin(), flags.end(), "--kokkos-help") != flags.end() ||
+         std::find(flags.begin(), flags.end(), "--kokkos-tools-help") != flags.end();
+}
+
 KokkosGuard::KokkosGuard(std::vector<std::string> const& flags) {
   check_kokkos_flags(flags);
+  check_environment();
   std::vector<std::string> words = {"flashpad"};
   words.insert(words.end(), flags.begin(), flags.end());
   std::vector<char*> argv;

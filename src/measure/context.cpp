@@ -62,6 +62,16 @@ std::string version_line() {
                      build_info::compiler, kokkos_version());
 }
 
+std::string blas_forced() {
+  std::string text;
+  for (char const* variable : {"OPENBLAS_CORETYPE", "MKL_ENABLE_INSTRUCTIONS"}) {
+    char const* value = std::getenv(variable);
+    if (value == nullptr) continue;
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", variable, value);
+  }
+  return text;
+}
+
 Json context(std::vector<std::string> const& command_line, std::vector<std::string> const& backends) {
   Json json;
   json["date"] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
@@ -84,6 +94,8 @@ Json context(std::vector<std::string> const& command_line, std::vector<std::stri
   json["omp_places"] = environment("OMP_PLACES");
   json["omp_num_threads"] = environment("OMP_NUM_THREADS");
   json["blas"] = kokkos_ext::blas_name();
+  std::string const forced = blas_forced();
+  json["blas_forced"] = forced.empty() ? Json() : Json(forced);
   json["blas_threads"] = value_or_null(kokkos_ext::blas_threads());
   json["backends"] = Json::array();
   for (std::string const& name : backends) json["backends"].push_back(describe(name));

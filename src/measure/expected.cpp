@@ -93,8 +93,9 @@ Expected make_expected(Case const& one, Inputs const& inputs, std::vector<QueryR
     stop_if_interrupted();
     QueryRow const& row = expected.rows[static_cast<std::size_t>(r)];
     double* o = expected.o.data() + r * s.value_dim;
-    reference_row(problem, row.b, row.h, row.i, o, &expected.lse[static_cast<std::size_t>(r)], nullptr,
-                  nullptr);
+    double max = 0;
+    double sum = 0;
+    reference_row(problem, row.b, row.h, row.i, o, &expected.lse[static_cast<std::size_t>(r)], &max, &sum);
 
     double error = 0;
     double largest = 0;
@@ -111,6 +112,8 @@ Expected make_expected(Case const& one, Inputs const& inputs, std::vector<QueryR
     std::lock_guard const hold(lock);
     expected.rounding_error = std::max(expected.rounding_error, error);
     expected.output_max = std::max(expected.output_max, largest);
+    if (std::isfinite(max)) expected.score_max = std::max(expected.score_max, std::fabs(max));
+    if (std::isfinite(sum)) expected.sum_max = std::max(expected.sum_max, sum);
   });
   expected.value_max = largest_visible_value(one, inputs.v);
   return expected;

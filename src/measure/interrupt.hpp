@@ -3,13 +3,16 @@
 
 namespace flashpad::measure {
 
-/// Thrown between repetitions and rows once the user has pressed Ctrl-C.
+/// Thrown between repetitions and rows once the user has pressed Ctrl-C, or a SIGTERM has come.
 struct Interrupted {};
 
-/// From now on the first SIGINT is remembered, and a second one ends the program.
+/// From now on the first SIGINT or SIGTERM is remembered, and a second one of a kind ends the program.
 void catch_interrupts();
 
 [[nodiscard]] bool interrupted();
+
+/// The signal that was remembered last; 0 where none was.
+[[nodiscard]] int interrupt_signal();
 
 /// Throws Interrupted when interrupted().
 void stop_if_interrupted();

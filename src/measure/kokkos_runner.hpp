@@ -7,6 +7,7 @@
 #include "measure/elements.hpp"
 #include "measure/timer.hpp"
 #include "measure/verify.hpp"
+#include "model/memory.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -110,8 +111,9 @@ class KokkosRunner final : public Runner {
   using HostBytes =
       Kokkos::View<unsigned char const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-  // Tensors start on a boundary that suits every vector unit.
-  static std::int64_t padded(std::int64_t bytes) { return (bytes + 255) / 256 * 256; }
+  static std::int64_t padded(std::int64_t bytes) {
+    return (bytes + model::tensor_alignment - 1) / model::tensor_alignment * model::tensor_alignment;
+  }
 
   [[nodiscard]] bool is_stats() const { return m_plan->choice().kernel == Kernel::stats; }
   [[nodiscard]] DType statistic_type() const {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <map>
 #include <utility>
 
@@ -58,9 +59,17 @@ void rate(Case const& one, Choice const& choice, Backend& place, Row& row) {
   double const rate = flops / *row.median_s;
   row.tflops = rate / 1e12;
   if (flops <= 0 || bytes <= 0) return;
-  model::Peaks const peaks = place.peaks(one.dtype);
+  row.intensity = flops / bytes;
+  model::Peaks peaks;
+  try {
+    peaks = place.peaks(one.dtype);
+  } catch (std::exception const& error) {  // the time stands without a roof over it
+    std::string const text = error.what();
+    if (!row.reason.empty()) row.reason += "; ";
+    row.reason += "no roof, as the peaks could not be measured: " + text.substr(0, text.find('\n'));
+    return;
+  }
   model::Roof const roof = model::roof(flops, bytes, peaks);
-  row.intensity = roof.intensity;
   row.roof = roof.name();
   row.roof_fraction = rate / roof.attainable;
   row.flag =

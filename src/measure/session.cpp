@@ -3,6 +3,7 @@
 
 #include <flashpad/error.hpp>
 
+#include "kokkos_ext/allocation.hpp"
 #include "kokkos_ext/tools.hpp"
 #include "measure/elements.hpp"
 #include "measure/interrupt.hpp"
@@ -16,7 +17,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <new>
+#include <cstring>
 #include <utility>
 
 namespace flashpad::measure {
@@ -67,6 +68,27 @@ void out_of_memory(Row& row, double needed, std::string const& why) {
   add_reason(row, fmt::format("needs {}, {}", report::format_bytes(needed), why));
 }
 
+// Of the library, of Kokkos or of a file: the row's, not the sweep's.
+void end_row(Row& row, std::exception const& error) {
+  bool const out_of_memory = kokkos_ext::is_allocation_failure(error);
+  row.status = out_of_memory ? Status::oom : Status::failed;
+  std::string const text = error.what();
+  add_reason(row, (out_of_memory ? "memory that was free could not be allocated: " : "") +
+                      text.substr(0, text.find('\n')));
+}
+
+template <class T>
+bool same_bits(std::vector<T> const& a, std::vector<T> const& b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
+}
+
+// Without a query row no key is read: none has to be there. A user's own tensors stay as they are.
+Case without_unread_keys(Case one) {
+  Shape& s = one.shape;
+  if (!one.tensors && (s.batch == 0 || s.heads == 0 || s.seq_q == 0)) s.seq_k = 0;
+  return one;
+}
+
 // What is known of a case that may never run.
 void estimate(Case const& one, Kernel kernel, Row& row) {
   if (kernel == Kernel::automatic) return;
@@ -94,7 +116,11 @@ Row Session::measure(Case const& one) {
   Row row;
   std::unique_ptr<Prepared> const prepared = prepare(one, row);
   if (!prepared) return row;
-  time(one, *prepared, row);
+  try {
+    time(one, *prepared, row);
+  } catch (std::exception const& error) {
+    end_row(row, error);
+  }
   if (row.status == Status::ok) m_outputs = std::move(prepared->outputs);
   return row;
 }
@@ -105,12 +131,9 @@ std::unique_ptr<Prepared> Session::prepare(Case const& one, Row& row) {
   row.cache = name(m_settings.timing.cache);
   if (m_problem && m_problem->key != one.problem_key) m_problem.reset();
   try {
-    return prepare_on(one, place, row);
-  } catch (
-      std::exception const& error) {  // of the library, of Kokkos or of a file: this row's, not the sweep's
-    row.status = Status::failed;
-    std::string const text = error.what();
-    add_reason(row, text.substr(0, text.find('\n')));
+    return prepare_on(without_unread_keys(one), place, row);
+  } catch (std::exception const& error) {
+    end_row(row, error);
     return nullptr;
   }
 }
@@ -150,7 +173,8 @@ std::unique_ptr<Prepared> Session::set_up(Case const& one, Backend& place, Row& 
   memory.device = place.device_memory_free();
   if (memory.device) *memory.device *= share_of_free;
   memory.host = share_of_free * host_memory_free();
-  if (m_problem) memory.host += 8 * need.inputs / size_of(one.dtype);  // held already, and counted as needed
+  if (m_problem)
+    memory.host += 8 * need.elements / size_of(one.dtype);  // held already, and counted as needed
   std::string where = memory.device ? "free on the device" : "free";
   if (m_settings.memory_limit) {
     (memory.device ? *memory.device : memory.host) = *m_settings.memory_limit;
@@ -159,9 +183,9 @@ std::unique_ptr<Prepared> Session::set_up(Case const& one, Backend& place, Row& 
   double const room = memory.device.value_or(memory.host);
 
   std::int64_t const wanted = m_settings.timing.cache == Cache::cold
-                                  ? model::copies_past_cache(need.inputs, place.last_level_cache())
+                                  ? model::copies_past_cache(need.elements, place.last_level_cache())
                                   : 1;
-  model::Fit const fit = model::fit(need, memory, wanted);
+  model::Fit const fit = model::fit(need, memory, std::min(wanted, model::most_copies));
   if (!fit.fits) {
     estimate(one, one.kernel, row);
     out_of_memory(row, fit.needed, fmt::format("and {} are {}", report::format_bytes(room), where));
@@ -176,7 +200,7 @@ std::unique_ptr<Prepared> Session::set_up(Case const& one, Backend& place, Row& 
   };
   try {
     try {
-      prepare(std::min(fit.workspace, workspace_wanted));
+      prepare(std::max(1.0, std::min(fit.workspace, workspace_wanted)));  // 0 would lift the limit
     } catch (OutOfMemory const& error) {  // gives way to what the kernel cannot do without
       double const most = fit.workspace + static_cast<double>(fit.copies - 1) * need.inputs;
       if (error.bytes_needed() > most) throw;
@@ -189,16 +213,19 @@ std::unique_ptr<Prepared> Session::set_up(Case const& one, Backend& place, Row& 
     out_of_memory(row, needed,
                   fmt::format("and {} are {}: {}", report::format_bytes(room), where, error.what()));
     return nullptr;
-  } catch (std::bad_alloc const&) {  // something else took what was free a moment ago
+  } catch (std::exception const& error) {
+    if (!kokkos_ext::is_allocation_failure(error)) throw;
+    // Something else took what was free a moment ago.
     out_of_memory(row, fit.needed, "which were free and could not be allocated");
     return nullptr;
   }
   if (m_settings.timing.cache == Cache::cold && prepared->copies < wanted) {
     row.cache = name(Cache::warm);
-    add_reason(
-        row, fmt::format("cache: warm, because memory holds {} of the {} copies of the inputs that pass the "
-                         "last-level cache",
-                         prepared->copies, wanted));
+    add_reason(row,
+               fmt::format("cache: warm, because {} {} of the {} copies of the inputs that pass the "
+                           "last-level cache",
+                           prepared->copies == model::most_copies ? "no more are made than" : "memory holds",
+                           prepared->copies, wanted));
   }
   return prepared;
 }
@@ -240,8 +267,8 @@ void Session::time(Case const& one, Prepared& prepared, Row& row) {
 
   // What was timed is what was verified: the same inputs give the same bits, whichever copy they come from.
   Outputs const timed = runner.fetch();
-  bool const same =
-      row.kernel == name(Kernel::stats) ? timed.lse == prepared.outputs.lse : timed.o == prepared.outputs.o;
+  bool const same = row.kernel == name(Kernel::stats) ? same_bits(timed.lse, prepared.outputs.lse)
+                                                      : same_bits(timed.o, prepared.outputs.o);
   if (m_settings.verify && !same) {
     row.status = Status::failed;
     row.verified = false;

@@ -39,6 +39,7 @@ struct Tally {
   double want_squares = 0;
   std::string worst;
   bool nan = false;
+  bool infinite = false;
   bool all_wrong_in_tail = true;
 };
 
@@ -49,6 +50,7 @@ void add(Tally& tally, double got, double want, std::string const& where) {
     tally.worst = where;
   }
   if (std::isnan(got) && !std::isnan(want)) tally.nan = true;
+  if (std::isinf(got) && std::isfinite(want)) tally.infinite = true;
   if (std::isfinite(want)) {
     tally.error_squares += error * error;
     tally.want_squares += want * want;
@@ -95,9 +97,46 @@ Tally compare_lse(Case const& one, Expected const& expected, Outputs const& outp
   return tally;
 }
 
+// Scores are computed in float32, or in float64 for fp64.
+double score_rounding(DType dtype, Expected const& expected) {
+  double const unit = dtype == DType::fp64 ? 0x1p-53 : 0x1p-24;
+  constexpr double terms = 4;  // the products of a score are added up in a type no wider
+  return terms * unit * expected.score_max;
+}
+
+bool may_overflow(DType dtype, Expected const& expected) {
+  double const largest =
+      dtype == DType::fp64 ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
+  return expected.value_max > largest / std::max(1.0, expected.sum_max) / 4;
+}
+
+std::string off_by(Tally const& o, double bound) {
+  return fmt::format("O is off by {:.2e} at {} (bound {:.2e})", o.worst_error, o.worst, bound);
+}
+
 void fail(Verdict& verdict, report::Symptom symptom, std::string const& what) {
   verdict.symptom = symptom;
   verdict.reason = fmt::format("{}; likely cause: {}", what, report::likely_cause(symptom));
+}
+
+// What a wrong O looks like from outside.
+void judge(Verdict& verdict, DType dtype, Expected const& expected, Tally const& o, double bound) {
+  using report::Symptom;
+  double const rounding = score_rounding(dtype, expected);
+  if ((o.nan || o.infinite) && may_overflow(dtype, expected)) {
+    return fail(verdict, Symptom::overflow,
+                fmt::format("O is not finite at {} where the reference is, with values of up to {:.2e}",
+                            o.worst, expected.value_max));
+  }
+  if (o.nan) {
+    return fail(verdict, Symptom::nan, fmt::format("O is NaN at {} where the reference is not", o.worst));
+  }
+  if (o.worst_error <= rounding * std::max(1.0, expected.value_max)) {
+    return fail(verdict, Symptom::scores_rounded,
+                fmt::format("{}, and scores of up to {:.3g} round to about {:.1e} in {}", off_by(o, bound),
+                            expected.score_max, rounding, dtype == DType::fp64 ? "float64" : "float32"));
+  }
+  fail(verdict, o.all_wrong_in_tail ? Symptom::wrong_at_tail : Symptom::finite_but_wrong, off_by(o, bound));
 }
 
 }  // namespace
@@ -133,12 +172,7 @@ Verdict verify(Case const& one, Inputs const& inputs, Expected const& expected, 
     verdict.rel_err = relative(o);
     if (!o.worst.empty()) verdict.worst = o.worst;
     if (o.worst_error > bound) {
-      auto const symptom = o.nan                 ? report::Symptom::nan
-                           : o.all_wrong_in_tail ? report::Symptom::wrong_at_tail
-                                                 : report::Symptom::finite_but_wrong;
-      fail(verdict, symptom,
-           o.nan ? fmt::format("O is NaN at {} where the reference is not", o.worst)
-                 : fmt::format("O is off by {:.2e} at {} (bound {:.2e})", o.worst_error, o.worst, bound));
+      judge(verdict, one.dtype, expected, o, bound);
       return verdict;
     }
     if (inputs.finite) {

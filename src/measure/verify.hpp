@@ -21,6 +21,8 @@ struct Expected {
   double value_max = 0;       ///< largest |V| that is finite and seen by some row
   double rounding_error = 0;  ///< 16-bit types: largest error of plain_row over the checked rows
   double output_max = 0;      ///< largest finite |O| of the checked rows
+  double score_max = 0;       ///< largest |maximum of a row's scores| of the checked rows
+  double sum_max = 0;         ///< largest sum of a row's exp(score - maximum) of the checked rows
 };
 
 /// What a kernel gave: O as it wrote it, and for each query row its LSE (for `stats`: max + log(sum)).

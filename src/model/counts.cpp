@@ -6,6 +6,7 @@
 #include "problem/walk.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 namespace flashpad::model {
@@ -96,9 +97,25 @@ std::optional<double> byte_ratio(Kernel kernel, Work const& work) {
 }
 
 double naive_workspace_min(Work const& work) {
+  Shape const& s = work.shape;
+  if (s.batch == 0 || s.heads == 0 || s.seq_q == 0 || s.seq_k == 0) return 0;
   Sizes const n = sizes(work);
-  bool const own_buffer = work.probabilities_in_input_type && size_of(work.dtype) == 2;
-  return n.seq_q * n.seq_k * (n.score + (own_buffer ? size_of(work.dtype) : 0));
+  // Position p of row i is i + seq_k - seq_q. The first row that sees a key is the first whose window does
+  // not end before key 0; the last is the last whose window begins before the keys end.
+  double const offset = n.seq_k - n.seq_q;
+  double const left = work.mask.left < 0 ? n.seq_q + n.seq_k : static_cast<double>(work.mask.left);
+  double const right = work.mask.right < 0 ? n.seq_q + n.seq_k : static_cast<double>(work.mask.right);
+  double const first_row = std::max(0.0, -right - offset);
+  double const last_row = std::min(n.seq_q - 1, n.seq_k - 1 + left - offset);
+  if (last_row < first_row) return 0;
+  double const rows = last_row - first_row + 1;
+  double const first_key = std::max(0.0, first_row + offset - left);
+  double const last_key = std::min(n.seq_k - 1, last_row + offset + right);
+  double const keys = last_key - first_key + 1;
+  if (size_of(work.dtype) > 2) return rows * keys * n.score;
+  double const widened = (rows + keys) * (n.head_dim + n.value_dim);
+  double const narrowed = work.probabilities_in_input_type ? rows * keys * n.element : 0;
+  return (rows * keys + widened) * n.score + std::ceil(narrowed / 64) * 64;
 }
 
 }  // namespace flashpad::model

@@ -46,8 +46,9 @@ std::optional<double> bytes_tiles(Kernel kernel, Work const& work, Tile tile);
 /// something else, and where no byte moves.
 std::optional<double> byte_ratio(Kernel kernel, Work const& work);
 
-/// Memory that naive needs at least beyond inputs and outputs: the scores, and the probabilities where they
-/// have a buffer of their own, of one head.
+/// Memory that naive needs at least beyond inputs and outputs, for one head: the scores of the query rows
+/// that see a key and the keys that a row sees, and for 16-bit types the same rows and keys widened, and the
+/// probabilities where they are kept in the input type.
 double naive_workspace_min(Work const& work);
 
 }  // namespace flashpad::model

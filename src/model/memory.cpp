@@ -6,21 +6,30 @@
 
 namespace flashpad::model {
 
+namespace {
+
+double padded(double bytes) { return std::ceil(bytes / tensor_alignment) * tensor_alignment; }
+
+}  // namespace
+
 Footprint footprint(Kernel kernel, Work const& work) {
   Shape const& s = work.shape;
   auto const real = [](std::int64_t value) { return static_cast<double>(value); };
   double const q = real(s.batch) * real(s.heads) * real(s.seq_q) * real(s.head_dim);
-  double const kv = real(s.batch) * real(s.kv_heads) * real(s.seq_k) * (real(s.head_dim) + real(s.value_dim));
+  double const keys = real(s.batch) * real(s.kv_heads) * real(s.seq_k);
+  double const k = keys * real(s.head_dim);
+  double const v = keys * real(s.value_dim);
   double const rows = real(s.batch) * real(s.heads) * real(s.seq_q);
   double const o = kernel == Kernel::stats ? 0 : rows * real(s.value_dim);
   double const numbers_a_row = kernel == Kernel::stats ? 2 : 1;
   double const element = size_of(work.dtype);
 
   Footprint need;
-  need.inputs = element * (q + kv);
+  need.elements = element * (q + k + v);
+  need.inputs = padded(element * q) + padded(element * k) + padded(element * v);
   need.outputs = element * o + score_bytes(work.dtype) * rows * numbers_a_row;
   // O is fetched twice (as verified, as timed), and held in float64 as expected and while it is searched.
-  need.driver = (8 + element) * (q + kv) + (2 * element + 16) * o + 32 * rows;
+  need.driver = (8 + element) * (q + k + v) + (2 * element + 16) * o + 32 * rows;
   need.workspace_min = kernel == Kernel::naive ? naive_workspace_min(work) : 0;
   return need;
 }

@@ -10,10 +10,17 @@
 
 namespace flashpad::model {
 
+/// Every tensor of a copy of the inputs starts on a boundary that suits every vector unit.
+constexpr std::int64_t tensor_alignment = 256;
+
+/// Copies of the inputs that are made at most: small ones would take longer to fill than to measure.
+constexpr std::int64_t most_copies = 4096;
+
 /// Bytes by what they are for; doubles, because the sizes of a refused case may pass 64 bits.
 struct Footprint {
-  double inputs = 0;   ///< one copy of Q, K and V in the case's type
-  double outputs = 0;  ///< O and LSE, or max and sum
+  double inputs = 0;    ///< one copy of Q, K and V in the case's type, each padded to tensor_alignment
+  double elements = 0;  ///< as inputs, without the padding
+  double outputs = 0;   ///< O and LSE, or max and sum
   /// The driver's own copies on the host: inputs and outputs in float64, inputs packed, outputs fetched.
   double driver = 0;
   double workspace_min = 0;  ///< the least that the kernel needs beside them
@@ -39,7 +46,7 @@ struct Fit {
 Fit fit(Footprint const& need, Memory const& memory, std::int64_t copies_wanted);
 
 /// Copies of the inputs that together are more than twice the last-level cache, so that going round them
-/// finds none of them cached.
+/// finds none of them cached. `inputs` is without padding, which no call touches.
 std::int64_t copies_past_cache(double inputs, double last_level_cache);
 
 }  // namespace flashpad::model

@@ -2,9 +2,8 @@
 #include <flashpad/error.hpp>
 #include <flashpad/problem.hpp>
 
+#include "problem/text.hpp"
 #include "problem/walk.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -20,30 +19,30 @@ void require_size(char const* argument, std::int64_t value) {
   // 2^40 keeps any product of two sizes, and their sum with a window, inside 64 bits.
   constexpr std::int64_t limit = std::int64_t{1} << 40;
   if (value < 0 || value > limit) {
-    throw Error(fmt::format("{}: {} is out of range; allowed: 0 to {}", argument, value, limit));
+    throw Error(detail::text(argument, ": ", value, " is out of range; allowed: 0 to ", limit));
   }
 }
 
 /// Element offsets and counts of teams are 64-bit; what a tensor holds must stay well inside.
 void require_count(char const* tensor, std::int64_t batch, std::int64_t heads, std::int64_t rows,
                    std::int64_t columns) {
-  double const count = static_cast<double>(batch) * static_cast<double>(heads) * static_cast<double>(rows) *
-                       static_cast<double>(columns);
+  double const count = static_cast<double>(batch) * static_cast<double>(heads) *
+                       static_cast<double>(std::max<std::int64_t>(rows, 1)) * static_cast<double>(columns);
   if (count > 0x1p60)
-    throw Error(fmt::format("{}: {:.3g} elements are too many; allowed: up to 2^60", tensor, count));
+    throw Error(detail::text(tensor, ": ", count, " elements are too many; allowed: up to 2^60"));
 }
 
 void require_head_dim(char const* argument, std::int64_t value) {
   if (value < head_dim_min || value > head_dim_max || value % head_dim_step != 0) {
-    throw Error(fmt::format("{}: {} is not supported; allowed: {} to {} in steps of {}", argument, value,
-                            head_dim_min, head_dim_max, head_dim_step));
+    throw Error(detail::text(argument, ": ", value, " is not supported; allowed: ", head_dim_min, " to ",
+                             head_dim_max, " in steps of ", head_dim_step));
   }
 }
 
 void require_limit(char const* argument, std::int64_t value) {
   if (value < -1) {
     throw Error(
-        fmt::format("{}: {} is not a mask limit; allowed: 0 or more, or -1 for no limit", argument, value));
+        detail::text(argument, ": ", value, " is not a mask limit; allowed: 0 or more, or -1 for no limit"));
   }
 }
 
@@ -59,7 +58,7 @@ OutOfMemory::~OutOfMemory() = default;
 std::string to_string(Mask const& mask) {
   if (mask.is_none()) return "none";
   if (mask.is_causal()) return "causal";
-  return fmt::format("window[{},{}]", mask.left, mask.right);
+  return detail::text("window[", mask.left, ",", mask.right, "]");
 }
 
 void validate(Shape const& shape, Mask const& mask) {
@@ -71,8 +70,8 @@ void validate(Shape const& shape, Mask const& mask) {
   require_head_dim("head_dim", shape.head_dim);
   require_head_dim("value_dim", shape.value_dim);
   if (shape.heads != 0 && (shape.kv_heads == 0 || shape.heads % shape.kv_heads != 0)) {
-    throw Error(fmt::format("kv_heads: {} does not divide heads = {}; allowed: a divisor of heads",
-                            shape.kv_heads, shape.heads));
+    throw Error(detail::text("kv_heads: ", shape.kv_heads, " does not divide heads = ", shape.heads,
+                             "; allowed: a divisor of heads"));
   }
   require_count("q", shape.batch, shape.heads, shape.seq_q, std::max(shape.head_dim, shape.value_dim));
   require_count("k", shape.batch, shape.kv_heads, shape.seq_k, std::max(shape.head_dim, shape.value_dim));

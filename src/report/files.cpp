@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <string_view>
 
 namespace flashpad::report {
 
@@ -27,6 +28,26 @@ fs::path temporary_name(fs::path const& file) {
   throw Error(fmt::format("{}: cannot be written: {}", file.string(), cause));
 }
 
+// What stands in the way of a regular file, if anything.
+std::string_view obstacle(fs::path const& target) {
+  std::error_code error;
+  switch (fs::status(target, error).type()) {
+    case fs::file_type::directory: return "a folder";
+    case fs::file_type::block:
+    case fs::file_type::character: return "a device";
+    case fs::file_type::fifo: return "a FIFO";
+    case fs::file_type::socket: return "a socket";
+    default: return "";
+  }
+}
+
+void require_regular(fs::path const& file, fs::path const& target) {
+  std::string_view found = target.filename().empty() ? "a folder" : obstacle(target);
+  // /dev/stdout and its like lead here, also where they end at a file that something else writes to.
+  if (target.string().starts_with("/proc/")) found = "an open stream";
+  if (!found.empty()) refuse(file, fmt::format("it is {}; allowed: a regular file, or a new name", found));
+}
+
 void write_whole(fs::path const& file, fs::path const& target, std::string const& text) {
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(file.c_str(), "wb"), &std::fclose);
   if (!stream) refuse(target, std::strerror(errno));
@@ -42,24 +63,38 @@ void write_whole(fs::path const& file, fs::path const& target, std::string const
 
 }  // namespace
 
-void require_writable(fs::path const& file) {
+fs::path target_of(fs::path const& file) {
+  constexpr int most_links = 40;  // as many as Linux follows
   std::error_code error;
-  if (file.filename().empty() || fs::is_directory(file, error)) refuse(file, "it is a folder");
-  if (file.has_parent_path()) {
-    fs::create_directories(file.parent_path(), error);
-    if (error) refuse(file, "its folder cannot be created: " + error.message());
+  fs::path target = fs::absolute(file);
+  for (int links = 0;; ++links) {
+    fs::path const folder = fs::weakly_canonical(target.parent_path(), error);
+    target = (error ? target.parent_path().lexically_normal() : folder) / target.filename();
+    if (target.string().starts_with("/proc/") || !fs::is_symlink(target, error)) return target;
+    if (links == most_links) refuse(file, "its symbolic links go round in a circle");
+    target = target.parent_path() / fs::read_symlink(target, error);
   }
-  fs::path const probe = temporary_name(file);
+}
+
+void require_writable(fs::path const& file) {
+  fs::path const target = target_of(file);
+  require_regular(file, target);
+  std::error_code error;
+  fs::create_directories(target.parent_path(), error);
+  if (error) refuse(file, "its folder cannot be created: " + error.message());
+  fs::path const probe = temporary_name(target);
   write_whole(probe, file, "");
   fs::remove(probe, error);
 }
 
 void write_file(fs::path const& file, std::string const& text) {
+  fs::path const target = target_of(file);
+  require_regular(file, target);
   std::error_code error;
-  if (file.has_parent_path()) fs::create_directories(file.parent_path(), error);
-  fs::path const temporary = temporary_name(file);
+  fs::create_directories(target.parent_path(), error);  // where it fails, so does writing
+  fs::path const temporary = temporary_name(target);
   write_whole(temporary, file, text);
-  fs::rename(temporary, file, error);
+  fs::rename(temporary, target, error);
   if (error) {
     std::string const why = error.message();
     fs::remove(temporary, error);

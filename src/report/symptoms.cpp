@@ -12,6 +12,13 @@ std::string_view likely_cause(Symptom symptom) {
       return "the bounds mask or the loop bound of the last, partial tile: padding keys do not exist, they "
              "are "
              "not zeros; try a length that is no multiple of the tile";
+    case Symptom::overflow:
+      return "the accumulator overflowed: weights are summed before they are normalised, and values are near "
+             "the "
+             "largest number of the type that it adds in";
+    case Symptom::scores_rounded:
+      return "none but large scores in the type that they are computed in, which may explain it alone; try a "
+             "smaller scale, or dtype: fp64";
     case Symptom::finite_but_wrong:
       return "a missing or misplaced rescale: both the sum and the accumulator take exp(m_old - m_new) when "
              "the "

@@ -10,6 +10,8 @@ namespace flashpad::report {
 enum class Symptom : std::uint8_t {
   nan,               ///< NaN, or an element never written, where the reference has a number
   wrong_at_tail,     ///< every wrong element lies in the last, partial tile
+  overflow,          ///< O is not finite, and values are near the largest number of the accumulator
+  scores_rounded,    ///< no more wrong than rounding the scores to their type explains
   finite_but_wrong,  ///< anything else that is wrong
   lse_wrong,         ///< O is right and LSE is not
   not_reproducible,  ///< two calls on the same inputs differ

@@ -56,6 +56,22 @@ TEST(Overlap, IsExactForViewsIntoOnePackedBuffer) {
   }
 }
 
+TEST(Overlap, IsExactForHeadsOfDifferentNumber) {
+  // A row holds q (4 heads), k (2), v (2) and o (4) side by side.
+  std::int64_t const d = 8, n = 5, row = 12 * d;
+  auto const part = [&](std::int64_t first_head, std::int64_t heads) {
+    return tensor(1000 + first_head * d, {2, heads, n, d}, {n * row, d, row, 1});
+  };
+  for (auto const& [first, heads] : {std::pair{0, 4}, {4, 2}, {6, 2}, {8, 4}, {3, 2}, {7, 3}}) {
+    for (auto const& [other_first, other_heads] : {std::pair{0, 4}, {4, 2}, {6, 2}, {8, 4}, {5, 1}}) {
+      TensorRef const x = part(first, heads);
+      TensorRef const y = part(other_first, other_heads);
+      EXPECT_EQ(overlap(x, y), really_overlap(x, y)) << first << " and " << other_first;
+      EXPECT_EQ(overlap(y, x), really_overlap(x, y));
+    }
+  }
+}
+
 TEST(Overlap, ComparesRangesOtherwise) {
   TensorRef const a = tensor(0, {1, 1, 4, 8}, {32, 32, 8, 1});
   EXPECT_FALSE(overlap(a, tensor(32, {1, 1, 2, 8}, {16, 16, 8, 1})));

@@ -230,8 +230,7 @@ TEST(Plan, RefusesWhatItCannotDo) {
     return refusal([&] { Plan<Exec>(exec, good, DType::fp32, options); });
   };
   EXPECT_EQ(plan({}), "accepted");
-  EXPECT_THAT(plan({.engine = "avx3"}),
-              testing::StartsWith("engine: `avx3` is not known here; available: portable"));
+  EXPECT_THAT(plan({.engine = "avx3"}), testing::StartsWith("engine: `avx3` is not available on "));
   EXPECT_THAT(plan({.tile = {-1, 0}}),
               testing::StartsWith("tile.q: -1 is out of range; allowed: 1 to 65536"));
   EXPECT_THAT(plan({.tile = {0, 70000}}), testing::StartsWith("tile.k: 70000 is out of range"));
@@ -241,6 +240,11 @@ TEST(Plan, RefusesWhatItCannotDo) {
   EXPECT_THAT(plan({.splits = 5000}),
               testing::StartsWith("splits: 5000 is out of range; allowed: 1 to 1024"));
   EXPECT_THAT(plan({.scale = NAN}), testing::StartsWith("scale: nan is not a finite number"));
+  EXPECT_THAT(plan({.scale = 1e300}), testing::StartsWith("scale: 1e+300 is not a finite number"));
+  EXPECT_THAT(plan({.kernel = Kernel::naive, .engine = "zz"}),
+              testing::StartsWith("engine: `zz` is not available"));
+  EXPECT_THAT(plan({.workspace_limit = -5}), testing::StartsWith("workspace_limit: -5 is out of range"));
+  EXPECT_THAT(plan({.workspace_limit = NAN}), testing::StartsWith("workspace_limit: nan is out of range"));
   EXPECT_THAT(plan({.mask = {-3, 0}}), testing::StartsWith("mask.left: -3 is not a mask limit"));
 }
 
@@ -254,6 +258,20 @@ TEST(Plan, NaiveWithoutRoomForOneHeadIsOutOfMemory) {
     EXPECT_EQ(error.bytes_needed(), 300 * 400 * 4);
     EXPECT_THAT(error.what(),
                 testing::HasSubstr("needs 480000 bytes for the scores of one head; allowed: 1000"));
+  }
+}
+
+TEST(Plan, SizesThatNoMemoryHoldsDoNotOverflow) {
+  Exec const exec;
+  std::int64_t const huge = 1518500250;  // its square, times 8 bytes, is just above 2^64
+  EXPECT_THROW(Plan<Exec>(exec, {1, 1, 1, huge, huge, 16, 16}, DType::fp64,
+                          {.kernel = Kernel::naive, .workspace_limit = 1e9}),
+               OutOfMemory);
+  EXPECT_THROW(Plan<Exec>(exec, {1, 1, 1, huge, huge, 16, 16}, DType::fp64, {.kernel = Kernel::naive}),
+               OutOfMemory);
+  std::int64_t const many = std::int64_t{1} << 40;
+  for (Kernel const kernel : {Kernel::naive, Kernel::fused}) {
+    EXPECT_THROW(Plan<Exec>(exec, {many, many, 1, 0, 0, 16, 16}, DType::fp32, {.kernel = kernel}), Error);
   }
 }
 

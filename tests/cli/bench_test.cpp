@@ -51,6 +51,7 @@ TEST_F(BenchTest, HasItsConfigurationInTheContext) {
   ASSERT_EQ(bench({"--benchmark_filter=fused"}).code, 0);
   nlohmann::json const document = json("b.json");
   EXPECT_EQ(document["benchmarks"].size(), 1u);
+  EXPECT_THAT(document["context"]["executable"].get<std::string>(), ::testing::EndsWith("flashpad"));
   for (char const* name : {"git_revision", "kokkos_version", "kokkos_backends", "cpu", "compiler", "blas"}) {
     EXPECT_TRUE(document["context"].contains(name)) << name;
   }
@@ -60,6 +61,14 @@ TEST_F(BenchTest, AFilterThatMatchesNothingIsAnError) {
   Finished const finished = bench({"--benchmark_filter=nothing"});
   EXPECT_EQ(finished.code, 2);
   EXPECT_THAT(finished.err, HasSubstr("flashpad: error: --benchmark_filter: matches none of the 2 cases"));
+}
+
+TEST_F(BenchTest, TheReportDoesNotReplaceTheExperiment) {
+  std::string const before = read("small.yaml");
+  Finished const finished = flashpad({"bench", "small.yaml", "--benchmark_out=small.yaml"});
+  EXPECT_EQ(finished.code, 2);
+  expect_one_error_line(finished);
+  EXPECT_EQ(read("small.yaml"), before);
 }
 
 TEST_F(BenchTest, AMistypedFlagIsAnError) {
@@ -93,7 +102,7 @@ TEST_F(BenchTest, InterruptEndsItSoonAndKeepsTheReportWhole) {
 }
 
 TEST_F(BenchTest, ARowThatCannotRunIsAnError) {
-  Finished const finished = bench({"--set", "tile={q: 1048576, k: 1048576}"});
+  Finished const finished = bench({"--set", "tile={q: 65536, k: 65536}"});
   EXPECT_NE(finished.code, 0);
 }
 

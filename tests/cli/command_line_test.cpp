@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdlib>
 #include <regex>
 
 namespace flashpad::cli {
@@ -42,6 +43,9 @@ TEST_F(CommandLine, MistakesAreOneLineAndExitTwo) {
       {"run", "small.yaml", "extra"},
       {"run", "small.yaml", "--benchmark_filter=x"},
       {"run", "small.yaml", "--set", "nonsense"},
+      {"run", "small.yaml", "--json", ""},
+      {"run", "small.yaml", "--csv="},
+      {"run", "small.yaml", "--filter", ""},
       {"run", "small.yaml", "--set", "problem.sequence=3"},
       {"tune", "small.yaml"}};
   for (auto const& arguments : mistakes) {
@@ -108,6 +112,75 @@ TEST_F(CommandLine, KokkosFlagsArePassedOn) {
       flashpad({"run", "small.yaml", "--json", "r.json", "--kokkos-disable-warnings", flag + "=1"});
   ASSERT_EQ(finished.code, 0) << finished.err;
   EXPECT_EQ(json("r.json")["context"]["backends"][0]["concurrency"], 1);
+}
+
+TEST_F(CommandLine, ThreadsOutOfRangeAreRefusedBeforeKokkosStarts) {
+  std::string const known = flashpad({"info", "--kokkos-x"}).err;
+  std::smatch match;
+  ASSERT_TRUE(std::regex_search(known, match, std::regex("--kokkos-(num-)?threads"))) << known;
+  for (std::string const value : {"=0", "=513", "=100000", "=99999999999"}) {
+    Finished const finished = flashpad({"run", "small.yaml", match.str() + value});
+    EXPECT_EQ(finished.code, 2) << value;
+    expect_one_error_line(finished);
+    EXPECT_THAT(finished.err, HasSubstr("from 1 to 512"));
+  }
+  EXPECT_EQ(flashpad({"check", "small.yaml", match.str() + "=512"}).code, 0);
+  for (char const* value : {"513", "100000,2"}) {
+    setenv("OMP_NUM_THREADS", value, 1);
+    Finished const finished = flashpad({"run", "small.yaml"});
+    unsetenv("OMP_NUM_THREADS");
+    EXPECT_EQ(finished.code, 2);
+    expect_one_error_line(finished);
+    EXPECT_THAT(finished.err, HasSubstr("OMP_NUM_THREADS"));
+  }
+}
+
+TEST_F(CommandLine, KokkosHelpIsPrintedAndNothingRuns) {
+  for (std::vector<std::string> const& arguments :
+       {std::vector<std::string>{"--kokkos-help"},
+        {"run", "small.yaml", "--json", "r.json", "--kokkos-help"}}) {
+    Finished const finished = flashpad(arguments);
+    EXPECT_EQ(finished.code, 0) << finished.err;
+    EXPECT_THAT(finished.out + finished.err, HasSubstr("--kokkos-disable-warnings"));
+    EXPECT_THAT(left_behind(), IsEmpty());
+  }
+}
+
+TEST_F(CommandLine, LostOutputIsNoSuccess) {
+  for (std::vector<std::string> const& arguments : {std::vector<std::string>{"run", "small.yaml"},
+                                                    {"run", "small.yaml", "--dry-run"},
+                                                    {"info"},
+                                                    {"info", "--json"},
+                                                    {"check", "small.yaml"},
+                                                    {"bench", "small.yaml", "--benchmark_min_time=0.001"},
+                                                    {"--help"},
+                                                    {"--version"}}) {
+    Finished const finished = flashpad_into("/dev/full", arguments);
+    EXPECT_EQ(finished.code, 1) << arguments[0];
+    EXPECT_THAT(finished.err, HasSubstr("flashpad: error: standard output: cannot be written"))
+        << arguments[0];
+  }
+}
+
+TEST_F(CommandLine, ABackendNamedTwiceIsRefused) {
+  nlohmann::json const info = nlohmann::json::parse(flashpad({"info", "--json"}).out);
+  std::string const best = info["kokkos_backends"][0];
+  for (std::string const& list : {"[auto, " + best + "]", "[" + best + ", auto]"}) {
+    Finished const finished = flashpad({"run", "small.yaml", "--set", "backend=" + list});
+    EXPECT_EQ(finished.code, 2) << list;
+    expect_one_error_line(finished);
+    EXPECT_THAT(finished.err, HasSubstr("auto is " + best + " here"));
+  }
+}
+
+TEST_F(CommandLine, AForcedBlasIsSaid) {
+  setenv("MKL_ENABLE_INSTRUCTIONS", "AVX2", 1);
+  Finished const forced = flashpad({"info"});
+  nlohmann::json const forced_json = nlohmann::json::parse(flashpad({"info", "--json"}).out);
+  unsetenv("MKL_ENABLE_INSTRUCTIONS");
+  EXPECT_THAT(forced.out, HasSubstr("MKL_ENABLE_INSTRUCTIONS=AVX2"));
+  EXPECT_THAT(forced_json["blas_forced"].get<std::string>(), HasSubstr("MKL_ENABLE_INSTRUCTIONS=AVX2"));
+  EXPECT_THAT(flashpad({"info"}).out, ::testing::Not(HasSubstr("MKL_ENABLE_INSTRUCTIONS")));
 }
 
 TEST_F(CommandLine, EachBackendRuns) {

@@ -84,6 +84,17 @@ Finished Cli::wait_for(pid_t process) const {
   return finished;
 }
 
+Finished Cli::flashpad_into(std::string const& out, std::vector<std::string> const& arguments) const {
+  pid_t const process = fork();
+  if (process == 0) {
+    send_output_to_files(m_folder);
+    int const file = open(out.c_str(), O_WRONLY);
+    if (file < 0 || dup2(file, 1) < 0) _exit(126);
+    become_driver(m_folder, arguments);
+  }
+  return wait_for(process);
+}
+
 Finished Cli::flashpad(std::vector<std::string> const& arguments) const { return wait_for(start(arguments)); }
 
 bool Cli::exists(std::string const& file) const { return fs::exists(m_folder / file); }

@@ -74,6 +74,13 @@ TEST(Schema, KnowsTheKeysOfTheReader) {
             keys_of_reader(smallest + "tile: {xxxxxxxxxx: 1}\n"));
 }
 
+TEST(Schema, HasTheLimitsOfTheLibrary) {
+  nlohmann::json const schema = nlohmann::json::parse(read_project_file("docs/experiment.schema.json"));
+  nlohmann::json const& definitions = schema.at("definitions");
+  EXPECT_EQ(definitions.at("rows").at("anyOf").at(1).at("maximum"), max_tile);
+  EXPECT_EQ(definitions.at("parts").at("anyOf").at(1).at("maximum"), max_splits);
+}
+
 TEST(Schema, EveryKeyIsDocumented) {
   nlohmann::json const schema = nlohmann::json::parse(read_project_file("docs/experiment.schema.json"));
   std::string const text = read_project_file("docs/experiments.md");

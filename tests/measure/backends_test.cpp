@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "measure/backend.hpp"
 #include "kokkos_ext/blas_threads.hpp"
+#include "measure/backend.hpp"
 #include "measure/elements.hpp"
 #include "measure/session.hpp"
 
@@ -102,7 +102,8 @@ TEST_P(EachBackend, HasPeaks) {
 
 TEST_P(EachBackend, GivesABlasAsManyThreads) {
   Backend& place = backend(GetParam());
-  if (!kokkos_ext::blas_threads() || place.device_memory_free()) GTEST_SKIP() << "no host BLAS that tells its threads";
+  if (!kokkos_ext::blas_threads() || place.device_memory_free())
+    GTEST_SKIP() << "no host BLAS that tells its threads";
   Session session(Settings{});
   session.measure(one_case(GetParam(), DType::fp32, Kernel::naive));
   EXPECT_EQ(kokkos_ext::blas_threads(), place.info().concurrency);

@@ -18,6 +18,8 @@ class FakeBackend final : public Backend {
   std::function<void(Outputs&)> spoil = [](Outputs&) {};
   std::function<void(Outputs&)> spoil_timed = [](Outputs&) {};
   std::function<void(RunSpec const&)> on_plan = [](RunSpec const&) {};
+  std::function<void()> on_peaks = [] {};
+  std::function<void()> on_timed_call = [] {};
   Choice choice;
   std::optional<double> device_memory;
   double cache = 0;
@@ -31,7 +33,10 @@ class FakeBackend final : public Backend {
   }
   [[nodiscard]] std::optional<double> device_memory_free() const override { return device_memory; }
   [[nodiscard]] double last_level_cache() const override { return cache; }
-  [[nodiscard]] model::Peaks peaks(DType) override { return {1e12, 1e11}; }
+  [[nodiscard]] model::Peaks peaks(DType) override {
+    on_peaks();
+    return {1e12, 1e11};
+  }
   [[nodiscard]] KnownPeaks known_peaks() const override { return {}; }
   std::unique_ptr<Runner> prepare(RunSpec const& spec) override;
 };
@@ -64,6 +69,7 @@ class FakeRunner final : public Runner {
   void fence() override {}
   double timed_call(std::int64_t copy) override {
     m_owner.timed_copies.push_back(copy);
+    m_owner.on_timed_call();
     call(copy, false);
     return m_owner.seconds;
   }

@@ -2,10 +2,16 @@
 #include "measure/session.hpp"
 
 #include "fake_backend.hpp"
+#include "tensor_file/npy.hpp"
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+#include <filesystem>
+#include <functional>
 #include <limits>
+#include <new>
+#include <stdexcept>
 
 namespace flashpad::measure {
 namespace {
@@ -135,80 +141,11 @@ TEST_F(SessionTest, UnverifiedIsNotVerified) {
   EXPECT_FALSE(row.max_abs_err.has_value());
 }
 
-TEST_F(SessionTest, ForeseesWhatDoesNotFit) {
-  Settings settings;
-  settings.memory_limit = 10000;
-  Row const row = measure(small_case(), settings);
-  EXPECT_EQ(row.status, Status::oom);
-  EXPECT_GT(*row.bytes_needed, 10000);
-  EXPECT_THAT(row.reason, HasSubstr("allowed by memory_limit"));
-  EXPECT_TRUE(m_fake.specs.empty()) << "nothing may be allocated to find out";
-  EXPECT_GT(row.byte_ratio.value_or(0), 1) << "the estimate needs no run";
-}
-
-TEST_F(SessionTest, ForeseesSizesThatOverflow) {
-  Case one = small_case();
-  one.shape.seq_q = one.shape.seq_k = std::int64_t{1} << 40;
-  one.shape.batch = std::int64_t{1} << 40;
-  Row const row = measure(one);
-  EXPECT_EQ(row.status, Status::oom);
-  EXPECT_GT(*row.bytes_needed, 1e24);
-}
-
-TEST_F(SessionTest, ForeseesTheMemoryOfADevice) {
-  m_fake.device_memory = 1000;
-  EXPECT_EQ(measure(small_case()).status, Status::oom);
-  m_fake.device_memory = 1e9;
-  EXPECT_EQ(measure(small_case()).status, Status::ok);
-}
-
-TEST_F(SessionTest, TakesTheLibrarysWordOnItsWorkspace) {
-  m_fake.on_plan = [](RunSpec const&) { throw OutOfMemory("workspace_limit: too small", 1e15); };
-  Row const row = measure(small_case());
-  EXPECT_EQ(row.status, Status::oom);
-  EXPECT_GT(*row.bytes_needed, 1e15);
-}
-
-TEST_F(SessionTest, GivesAKernelTheWorkspaceItCannotDoWithout) {
-  m_fake.on_plan = [](RunSpec const& spec) {
-    if (spec.options.workspace_limit < 3e8) throw OutOfMemory("workspace_limit: too small", 3e8);
-  };
-  EXPECT_EQ(measure(small_case()).status, Status::ok);
-  EXPECT_DOUBLE_EQ(m_fake.specs.back().options.workspace_limit, 3e8);
-}
-
 TEST_F(SessionTest, ARefusedPlanFailsTheRowWithTheReason) {
   m_fake.on_plan = [](RunSpec const&) { throw Error("tile: 4096x64 is too large; allowed: 512"); };
   Row const row = measure(small_case());
   EXPECT_EQ(row.status, Status::failed);
   EXPECT_THAT(row.reason, HasSubstr("tile: 4096x64 is too large; allowed: 512"));
-}
-
-TEST_F(SessionTest, GoesRoundCopiesThatPassTheCache) {
-  double const inputs = 4.0 * 2 * (4 * 40 * 16 + 2 * 50 * 40);
-  m_fake.cache = 2.2 * inputs;
-  EXPECT_EQ(measure(small_case()).cache, "cold");
-  EXPECT_EQ(m_fake.specs.back().copies, 5);
-  EXPECT_THAT(m_fake.timed_copies, ::testing::ElementsAre(2, 3, 4, 0, 1, 2, 3, 4, 0, 1))
-      << "after two warm-ups";
-}
-
-TEST_F(SessionTest, SaysSoWhenMemoryIsTooShortForAColdCache) {
-  m_fake.cache = 1e9;
-  Settings settings;
-  settings.memory_limit = 1e6;
-  Row const row = measure(small_case(), settings);
-  EXPECT_EQ(row.status, Status::ok);
-  EXPECT_EQ(row.cache, "warm");
-  EXPECT_THAT(row.reason, HasSubstr("cache: warm"));
-}
-
-TEST_F(SessionTest, WarmMeansOneCopy) {
-  m_fake.cache = 1e9;
-  Settings settings;
-  settings.timing.cache = Cache::warm;
-  EXPECT_EQ(measure(small_case(), settings).cache, "warm");
-  EXPECT_EQ(m_fake.specs.back().copies, 1);
 }
 
 TEST_F(SessionTest, EachProblemHasItsOwnInputs) {
@@ -245,6 +182,58 @@ TEST_F(SessionTest, RowsThatSeeNothingAndEmptyProblemsAreFine) {
   Row const row = measure(one);
   EXPECT_EQ(row.status, Status::ok) << row.reason;
   EXPECT_FALSE(row.roof.has_value());
+}
+
+TEST_F(SessionTest, ANanInAnLseIsTheSameBitsAgain) {
+  Case one = small_case();
+  one.kernel = Kernel::stats;
+  m_fake.spoil = [](Outputs& o) { o.lse[5] = std::numeric_limits<double>::quiet_NaN(); };
+  Settings settings;
+  settings.verify = false;
+  EXPECT_EQ(measure(one, settings).status, Status::ok);
+  settings.verify = true;
+  m_fake.spoil = [](Outputs&) {};
+  m_fake.spoil_timed = [](Outputs& o) { o.lse[5] = std::nextafter(o.lse[5], 100); };
+  EXPECT_THAT(measure(one, settings).reason, HasSubstr("other bits"));
+}
+
+// With the inputs of a user, NaN is what the definition gives.
+TEST_F(SessionTest, AnExpectedNanInAnLseIsVerified) {
+  std::filesystem::path const folder = ::testing::TempDir();
+  Case one = small_case();
+  one.kernel = Kernel::stats;
+  std::vector<std::filesystem::path> files;
+  for (auto const& [name, e] :
+       {std::pair{"q", extents_of_q(one.shape)}, std::pair{"k", extents_of_k(one.shape)},
+        std::pair{"v", extents_of_v(one.shape)}}) {
+    std::vector<double> values(static_cast<std::size_t>(e.count()), 0.5);
+    if (files.empty()) values[0] = std::numeric_limits<double>::quiet_NaN();
+    files.push_back(folder / (std::string("flashpad_session_") + name + ".npy"));
+    write_npy(files.back(), {e.batch, e.heads, e.rows, e.columns}, one.dtype,
+              pack(values, e, one.dtype, one.layout));
+  }
+  one.tensors = TensorFiles{files[0], files[1], files[2]};
+  Row const row = measure(one);
+  EXPECT_EQ(row.status, Status::ok) << row.reason;
+  for (auto const& file : files) std::filesystem::remove(file);
+}
+
+TEST_F(SessionTest, AnyExceptionWhileTimingIsThisRows) {
+  m_fake.on_timed_call = [] { throw std::runtime_error("the device went away\nand more"); };
+  Row const row = measure(small_case());
+  EXPECT_EQ(row.status, Status::failed);
+  EXPECT_THAT(row.reason, ::testing::EndsWith("the device went away"));
+}
+
+TEST_F(SessionTest, WithoutPeaksThereIsATimeAndNoRoof) {
+  m_fake.on_peaks = [] { throw std::bad_alloc(); };
+  Row const row = measure(small_case());
+  EXPECT_EQ(row.status, Status::ok);
+  EXPECT_TRUE(row.tflops.has_value());
+  EXPECT_TRUE(row.intensity.has_value());
+  EXPECT_FALSE(row.roof.has_value());
+  EXPECT_FALSE(row.roof_fraction.has_value());
+  EXPECT_THAT(row.reason, HasSubstr("no roof"));
 }
 
 }  // namespace

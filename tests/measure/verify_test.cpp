@@ -3,7 +3,7 @@
 
 #include "fake_backend.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <cmath>
 #include <limits>
@@ -108,6 +108,48 @@ TEST(Verify, TakesMinusInfinityForMinusInfinity) {
   EXPECT_FALSE(verify(one, inputs, expected, outputs, {}).max_abs_err.has_value());
   outputs.lse[0] = -1e30;
   EXPECT_TRUE(verify(one, inputs, expected, outputs, {}).symptom.has_value());
+}
+
+// O as the reference has it, but for one element.
+Verdict with_one_wrong(Case const& one, Expected const& expected, double wrong) {
+  Outputs outputs;
+  std::vector<double> o = expected.o;
+  o[5] = wrong;
+  outputs.o = pack(o, extents_of_o(one.shape), one.dtype, one.layout);
+  outputs.lse = expected.lse;
+  Inputs inputs;
+  return verify(one, inputs, expected, outputs, {});
+}
+
+TEST(Verify, LargeScoresThatRoundAreNamedAsSuch) {
+  Case one = small_case();
+  one.scale = 60;
+  Inputs const inputs = make_inputs(one);
+  Expected const expected = make_expected(one, inputs, rows_to_verify(one.shape));
+  EXPECT_GT(expected.score_max, 500);
+  double const rounding = 4 * 0x1p-24 * expected.score_max * expected.value_max;
+  double const bound = tolerance(DType::fp32, expected);
+  ASSERT_GT(rounding, 2 * bound);
+  Verdict const rounded = with_one_wrong(one, expected, expected.o[5] + rounding / 2);
+  EXPECT_EQ(rounded.symptom, report::Symptom::scores_rounded) << "no less wrong for it";
+  EXPECT_THAT(rounded.reason, ::testing::HasSubstr("in float32"));
+  EXPECT_THAT(rounded.reason, ::testing::Not(::testing::HasSubstr("rescale")));
+  EXPECT_EQ(with_one_wrong(one, expected, expected.o[5] + 2 * rounding).symptom,
+            report::Symptom::finite_but_wrong);
+}
+
+TEST(Verify, ValuesNearTheLargestNumberOverflow) {
+  Case one = small_case();
+  Inputs inputs = make_inputs(one);
+  for (double& v : inputs.v) v = 3e38;
+  Expected const expected = make_expected(one, inputs, rows_to_verify(one.shape));
+  double const infinity = std::numeric_limits<double>::infinity();
+  EXPECT_NEAR(expected.o[5], 3e38, 1e30);
+  EXPECT_EQ(with_one_wrong(one, expected, infinity).symptom, report::Symptom::overflow);
+  EXPECT_THAT(with_one_wrong(one, expected, infinity).reason, ::testing::HasSubstr("accumulator overflowed"));
+  Inputs const plain = make_inputs(one);
+  Expected const small = make_expected(one, plain, rows_to_verify(one.shape));
+  EXPECT_EQ(with_one_wrong(one, small, infinity).symptom, report::Symptom::finite_but_wrong);
 }
 
 TEST(Sample, TakesAllRowsWithinTheBudget) {

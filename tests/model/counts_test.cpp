@@ -183,9 +183,54 @@ TEST(Workspace, OfNaiveHoldsOneHeadOfScores) {
   EXPECT_DOUBLE_EQ(naive_workspace_min(square(1000, 64, DType::fp32)), 4e6);
   EXPECT_DOUBLE_EQ(naive_workspace_min(square(1000, 64, DType::fp64)), 8e6);
   Work work = square(1000, 64, DType::bf16);
-  EXPECT_DOUBLE_EQ(naive_workspace_min(work), 4e6);
+  EXPECT_DOUBLE_EQ(naive_workspace_min(work), 4e6 + 2000 * 128 * 4);
   work.probabilities_in_input_type = true;
-  EXPECT_DOUBLE_EQ(naive_workspace_min(work), 6e6);
+  EXPECT_DOUBLE_EQ(naive_workspace_min(work), 6e6 + 2000 * 128 * 4);
+}
+
+// What the kernel holds, counted the slow way: rows that see a key, times keys that some row sees.
+double scores_held(Shape const& s, Mask const& mask) {
+  std::int64_t rows = 0;
+  std::int64_t first = s.seq_k;
+  std::int64_t last = -1;
+  for (std::int64_t i = 0; i < s.seq_q; ++i) {
+    bool sees = false;
+    for (std::int64_t j = 0; j < s.seq_k; ++j) {
+      std::int64_t const distance = j - (i + s.seq_k - s.seq_q);
+      if (mask.left >= 0 && distance < -mask.left) continue;
+      if (mask.right >= 0 && distance > mask.right) continue;
+      sees = true;
+      first = std::min(first, j);
+      last = std::max(last, j);
+    }
+    if (sees) ++rows;
+  }
+  return last < first ? 0 : static_cast<double>(rows * (last - first + 1));
+}
+
+TEST(Naive, HoldsTheRowsThatSeeAKeyAndTheKeysThatARowSees) {
+  Work work = square(1, 64, DType::fp32);
+  for (std::int64_t const q : {1, 3, 9}) {
+    for (std::int64_t const k : {0, 1, 4, 9, 20}) {
+      for (std::int64_t const left : {-1, 0, 2, 30}) {
+        for (std::int64_t const right : {-1, 0, 2, 30}) {
+          work.shape.seq_q = q;
+          work.shape.seq_k = k;
+          work.mask = {left, right};
+          EXPECT_EQ(naive_workspace_min(work), 4 * scores_held(work.shape, work.mask))
+              << q << "x" << k << " " << left << "," << right;
+        }
+      }
+    }
+  }
+}
+
+TEST(Naive, NeedsNothingWithoutRows) {
+  for (auto const member : {&Shape::batch, &Shape::heads, &Shape::seq_q}) {
+    Work work = square(std::int64_t{1} << 30, 64, DType::bf16);
+    work.shape.*member = 0;
+    EXPECT_EQ(naive_workspace_min(work), 0);
+  }
 }
 
 TEST(Counts, RefuseAuto) {

@@ -15,7 +15,8 @@ Work work_of(std::int64_t n) {
 
 TEST(Footprint, CountsEveryBuffer) {
   Footprint const need = footprint(Kernel::naive, work_of(10));
-  EXPECT_DOUBLE_EQ(need.inputs, 4 * (320 + 480));
+  EXPECT_DOUBLE_EQ(need.elements, 4 * (320 + 480));
+  EXPECT_DOUBLE_EQ(need.inputs, 1280 + 768 + 1280) << "K has 640 bytes";
   EXPECT_DOUBLE_EQ(need.outputs, 4 * 640 + 4 * 20);
   EXPECT_DOUBLE_EQ(need.driver, 12 * 800 + 24 * 640 + 32 * 20);
   EXPECT_DOUBLE_EQ(need.workspace_min, 400);

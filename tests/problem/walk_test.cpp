@@ -161,7 +161,7 @@ TEST(Validate, NamesTheArgumentTheValueAndWhatIsAllowed) {
               s.batch = s.heads = std::int64_t{1} << 30;
               s.kv_heads = 1;
             }),
-            "q: 5.9e+20 elements are too many; allowed: up to 2^60");
+            "q: 5.90295810358706e+20 elements are too many; allowed: up to 2^60");
   EXPECT_EQ(message([](Shape&, Mask& m) { m.left = -2; }),
             "mask.left: -2 is not a mask limit; allowed: 0 or more, or -1 for no limit");
 }

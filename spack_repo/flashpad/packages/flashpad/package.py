@@ -24,8 +24,8 @@ class Flashpad(CMakePackage, CudaPackage, ROCmPackage):
     depends_on("cxx", type="build")
     depends_on("cmake@3.22:", type="build")
 
-    depends_on("fmt@8:")
     depends_on("openblas")
+    depends_on("fmt@8:", when="+driver")
     depends_on("yaml-cpp@0.6.3:", when="+driver")
     depends_on("nlohmann-json@3.9:", when="+driver")
     depends_on("cli11@2:", when="+driver")
