@@ -15,9 +15,10 @@ struct TileRow {
   Tile tile;
 };
 
-/// Host engines. 512 rows pay for fetching a tile of K and V; 128 keys make the runs of the micro-kernels long. Measured
-/// on one core (Zen 5, AVX-512, float32; docs/performance.md): 2 to 8 % over 256 x 64 at d = 64 and 128, 4 to 9 % above,
-/// and nothing lost at N = 512 or under a causal mask; 192 or 256 keys lose under a mask.
+/// Host engines. 512 rows pay for fetching a tile of K and V; 128 keys make the runs of the micro-kernels
+/// long. Measured on one core (Zen 5, AVX-512, float32; docs/performance.md): 2 to 8 % over 256 x 64 at d =
+/// 64 and 128, 4 to 9 % above, and nothing lost at N = 512 or under a causal mask; 192 or 256 keys lose under
+/// a mask.
 inline constexpr TileRow host_tiles[] = {
     {256, {512, 128}},
 };
