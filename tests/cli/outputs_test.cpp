@@ -15,22 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr char const* small = R"(name: small
-problem:
-  batch: 1
-  heads: 1
-  seq: [64, 96]
-  head_dim: 32
-  dtype: fp32
-kernels: [naive, fused]
-timing: {warmup: 1, repetitions: 3, cache: warm}
-output: {json: results/small.json, csv: results/small.csv}
-)";
-
-class OutputsTest : public Cli {
- protected:
-  OutputsTest() { write("small.yaml", small); }
-};
+class OutputsTest : public SmallCli {};
 
 TEST_F(OutputsTest, CsvHasTheRowsOfTheJson) {
   ASSERT_EQ(flashpad({"run", "small.yaml"}).code, 0);

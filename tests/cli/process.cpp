@@ -126,4 +126,18 @@ void expect_one_error_line(Finished const& finished) {
   EXPECT_EQ(text.find("flashpad: error: "), text.size() - last.size()) << "more than one error:\n" << text;
 }
 
+char const* const SmallCli::small = R"(name: small
+problem:
+  batch: 1
+  heads: 1
+  seq: [64, 96]
+  head_dim: 32
+  dtype: fp32
+kernels: [naive, fused]
+timing: {warmup: 1, repetitions: 3, cache: warm}
+output: {json: results/small.json, csv: results/small.csv}
+)";
+
+SmallCli::SmallCli() { write("small.yaml", small); }
+
 }  // namespace flashpad::cli

@@ -44,6 +44,14 @@ class Cli : public ::testing::Test {
   mutable std::vector<std::string> m_own;
 };
 
+/// With small.yaml in the folder: four cases that take no time, written to results/small.{json,csv}.
+class SmallCli : public Cli {
+ protected:
+  SmallCli();
+
+  static char const* const small;
+};
+
 /// One line on standard error that begins as every error does.
 void expect_one_error_line(Finished const& finished);
 

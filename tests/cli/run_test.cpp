@@ -15,22 +15,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-constexpr char const* small = R"(name: small
-problem:
-  batch: 1
-  heads: 1
-  seq: [64, 96]
-  head_dim: 32
-  dtype: fp32
-kernels: [naive, fused]
-timing: {warmup: 1, repetitions: 3, cache: warm}
-output: {json: results/small.json, csv: results/small.csv}
-)";
-
-class RunTest : public Cli {
- protected:
-  RunTest() { write("small.yaml", small); }
-};
+class RunTest : public SmallCli {};
 
 TEST_F(RunTest, MeasuresEveryCase) {
   Finished const finished = flashpad({"run", "small.yaml"});
