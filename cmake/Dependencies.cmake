@@ -33,11 +33,6 @@ if(BUILD_TESTING)
   flashpad_find(GTest)
 endif()
 
-# Kokkos Kernels brings the BLAS it was built with. Flashpad calls OpenBLAS only to set its threads, and
-# only where that is the BLAS in use.
-find_library(FLASHPAD_OPENBLAS_LIBRARY openblas)
-mark_as_advanced(FLASHPAD_OPENBLAS_LIBRARY)
-
 set(flashpad_kokkos_devices "")
 foreach(device IN LISTS Kokkos_DEVICES)
   string(TOLOWER "${device}" device)

@@ -5,6 +5,7 @@
 
 #include "kernels/engines/host_table.hpp"
 #include "kernels/fused/fused_problem.hpp"
+#include "kernels/softmax_math.hpp"
 
 #include <cmath>
 #include <cstddef>
@@ -145,7 +146,8 @@ class HostEngine {
         static_cast<T*>(p.partials.sum)[p.partial_row(item, row)] = m_sum[r];
         continue;
       }
-      if (p.lse.data != nullptr) p.lse.element<T>(item.batch, item.head, row) = log_sum(m_max[r], m_sum[r]);
+      if (p.lse.data != nullptr)
+        p.lse.element<T>(item.batch, item.head, row) = log_sum_exp(m_max[r], m_sum[r]);
       if (p.max.data != nullptr) p.max.element<T>(item.batch, item.head, row) = m_max[r];
       if (p.sum.data != nullptr) p.sum.element<T>(item.batch, item.head, row) = m_sum[r];
     }
@@ -160,9 +162,6 @@ class HostEngine {
   KOKKOS_FUNCTION static std::size_t line(std::size_t elements) {
     return round_up(elements, alignment / sizeof(T));
   }
-
-  /// A sum of 0 is a row that saw no key: its LSE is -infinity, and so is its maximum.
-  KOKKOS_FUNCTION static T log_sum(T max, T sum) { return sum == 0 ? max : max + std::log(sum); }
 
   KOKKOS_FUNCTION T* q(int block) const { return m_q + block * m_table.lanes * m_head_dim; }
   KOKKOS_FUNCTION T* acc(int block) const { return m_acc + block * m_table.lanes * m_value_dim; }

@@ -4,6 +4,7 @@
 #include <Kokkos_Core.hpp>
 
 #include "kernels/fused/fused_problem.hpp"
+#include "kernels/softmax_math.hpp"
 #include "kokkos_ext/half.hpp"
 #include "kokkos_ext/max_reducer.hpp"
 
@@ -166,9 +167,8 @@ class SimtEngine {
           static_cast<T*>(p.partials.sum)[at] = sum;
           return;
         }
-        // A sum of 0 is a row that saw no key: its LSE is -infinity, and so is its maximum.
         if (p.lse.data != nullptr) {
-          p.lse.element<T>(item.batch, item.head, row) = sum == 0 ? max : max + log_of(sum);
+          p.lse.element<T>(item.batch, item.head, row) = log_sum_exp(max, sum);
         }
         if (p.max.data != nullptr) p.max.element<T>(item.batch, item.head, row) = max;
         if (p.sum.data != nullptr) p.sum.element<T>(item.batch, item.head, row) = sum;
@@ -199,15 +199,6 @@ class SimtEngine {
     Kokkos::parallel_for(Kokkos::TeamThreadRange(m_team, n), [&](int j) {
       each_lane(dim, [&](int c) { to[j * pitch + c] = element(rows, stride, j, c); });
     });
-  }
-
-  KOKKOS_FUNCTION static T exp_of(T x) {
-    using std::exp;
-    return exp(x);
-  }
-  KOKKOS_FUNCTION static T log_of(T x) {
-    using std::log;
-    return log(x);
   }
 
   Member const& m_team;

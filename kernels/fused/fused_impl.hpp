@@ -6,7 +6,6 @@
 #include "attention/runner.hpp"
 #include "kernels/engines/host_engines.hpp"
 #include "kokkos_ext/execution.hpp"
-#include "problem/text.hpp"
 
 namespace flashpad {
 
@@ -22,15 +21,13 @@ std::unique_ptr<Runner<Exec>> make_simt_fused(Request<Exec> const& request);
 /// its file under kernels/engines, and a line here and in engine_names.
 template <class Exec, class Storage, class Compute>
 std::unique_ptr<Runner<Exec>> make_fused_of(Request<Exec> const& request) {
-  std::string const& engine = request.options.engine;
-  if (engine == "simt") return make_simt_fused<Exec, Storage, Compute>(request);
+  std::string const& engine = request.options.engine;  // the plan refused those that are not available
   if constexpr (kokkos_ext::is_host<Exec>) {
-    return make_host_fused<Exec, Storage, Compute>(request, engine.empty() ? "portable" : engine);
-  } else {
-    if (engine.empty()) return make_simt_fused<Exec, Storage, Compute>(request);
-    throw Error(text("engine: `", engine, "` is not available on ", Exec::name(),
-                     "; available: ", joined(engine_names<Exec>())));
+    if (engine != "simt") {
+      return make_host_fused<Exec, Storage, Compute>(request, engine.empty() ? "portable" : engine);
+    }
   }
+  return make_simt_fused<Exec, Storage, Compute>(request);
 }
 
 template <class Exec>

@@ -4,6 +4,7 @@
 #include <Kokkos_Core.hpp>
 
 #include "kernels/fused/fused_problem.hpp"
+#include "kernels/softmax_math.hpp"
 #include "kokkos_ext/half.hpp"
 
 #include <string>
@@ -35,7 +36,7 @@ struct Merge {
       sum += share(part_max, part_sum, p.partial_row(item, row), max);
     }
     if (p.with_values) merge_rows(p, item, row, max, sum);
-    write(p.lse, item, row, sum == 0 ? max : max + log_of(sum));
+    write(p.lse, item, row, log_sum_exp(max, sum));
     write(p.max, item, row, max);
     write(p.sum, item, row, sum);
   }
@@ -69,15 +70,6 @@ struct Merge {
   KOKKOS_FUNCTION static void write(Operand const& to, WorkItem const& item, std::int64_t row,
                                     Compute value) {
     if (to.data != nullptr) to.element<Compute>(item.batch, item.head, row) = value;
-  }
-
-  KOKKOS_FUNCTION static Compute exp_of(Compute x) {
-    using std::exp;
-    return exp(x);
-  }
-  KOKKOS_FUNCTION static Compute log_of(Compute x) {
-    using std::log;
-    return log(x);
   }
 };
 

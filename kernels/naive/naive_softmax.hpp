@@ -6,6 +6,7 @@
 #include "kernels/engines/host_table.hpp"
 #include "kernels/naive/naive_rows.hpp"
 #include "kernels/operand.hpp"
+#include "kernels/softmax_math.hpp"
 #include "kokkos_ext/execution.hpp"
 #include "kokkos_ext/half.hpp"
 #include "kokkos_ext/max_reducer.hpp"
@@ -58,15 +59,12 @@ struct NaiveSoftmax {
                            [&](std::int64_t j) { s[j] = 0; });
     }
     if (lse.data == nullptr) return;
-    Kokkos::single(Kokkos::PerTeam(team), [&]() {
-      using std::log;
-      lse.element<T>(chunk.batch(i), chunk.head(i), row) = sum == 0 ? max : max + log(sum);
-    });
+    Kokkos::single(Kokkos::PerTeam(team),
+                   [&]() { lse.element<T>(chunk.batch(i), chunk.head(i), row) = log_sum_exp(max, sum); });
   }
 
  private:
   KOKKOS_FUNCTION static void normalise(Member const& team, T* s, int n, T& max, T& sum) {
-    using std::exp;
     Kokkos::parallel_reduce(
         Kokkos::TeamVectorRange(team, n),
         [&](int j, T& most) {
@@ -78,7 +76,7 @@ struct NaiveSoftmax {
     Kokkos::parallel_reduce(
         Kokkos::TeamVectorRange(team, n),
         [&](int j, T& total) {
-          s[j] = exp(s[j] - reference);
+          s[j] = exp_of(s[j] - reference);
           total += s[j];
         },
         sum);
