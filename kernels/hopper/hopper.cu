@@ -64,7 +64,7 @@ HopperParams params_of(HopperCall const& call) {
   constexpr double log2_e = 1.4426950408889634;
   p.scale_log2 = call.scale == 0 ? 1.0f : static_cast<float>(std::fabs(call.scale) * log2_e);
   p.sign = call.scale == 0 ? 0.0f : call.scale < 0 ? -1.0f : 1.0f;
-  p.next_item = call.counters;
+  p.next_item = static_cast<int*>(call.workspace);
   p.lse = call.lse;
   p.schedule.heads = static_cast<int>(s.heads);
   p.schedule.all_heads = static_cast<int>(s.batch * s.heads);
@@ -129,10 +129,13 @@ std::string hopper_refusal(HopperCall const& call) {
   return {};
 }
 
+std::int64_t hopper_workspace(HopperCall const&) { return 2 * sizeof(int); }
+
 void launch_hopper(HopperCall const& call, cudaStream_t stream) {
   std::string const refusal = hopper_refusal(call);
   if (!refusal.empty()) throw std::runtime_error(refusal);
   if (call.shape.batch == 0 || call.shape.heads == 0 || call.shape.seq_q == 0) return;
+  if (call.workspace == nullptr) throw std::runtime_error("hopper: the call has no workspace");
   call.dtype == DType::bf16 ? launch_typed<__nv_bfloat16>(call, stream) : launch_typed<__half>(call, stream);
 }
 

@@ -8,6 +8,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstdint>
 #include <string>
 
 namespace flashpad::hopper {
@@ -19,14 +20,20 @@ struct HopperCall {
   Mask mask;
   double scale = 1;
   Operand q, k, v, o;
-  Operand lse;                ///< float32; data is null where not wanted
-  int* counters = nullptr;    ///< two, zero before the first launch; each launch leaves them zero
+  Operand lse;  ///< float32; data is null where not wanted
+  /// Device memory of hopper_workspace bytes, aligned to 16; zero before the first launch with it. It serves
+  /// one launch after another, of one shape or several, not two at a time.
+  void* workspace = nullptr;
   int multiprocessors = 132;  ///< of the device
 };
 
 /// Why the kernel cannot do it, as one line that names the argument; empty where it can: 16-bit types, head
 /// dimensions up to 128, sizes below 2^31, and rows that the copy engine can address (16-byte alignment).
 std::string hopper_refusal(HopperCall const& call);
+
+/// Bytes of workspace that launch_hopper needs for this call: a pure function of its shape, mask, types and
+/// number of multiprocessors.
+std::int64_t hopper_workspace(HopperCall const& call);
 
 /// Enqueues the call. Throws std::runtime_error with hopper_refusal's line, or with CUDA's own.
 void launch_hopper(HopperCall const& call, cudaStream_t stream);

@@ -82,6 +82,19 @@ class Hopper : public testing::TestWithParam<DType> {
     if (!has_hopper()) GTEST_SKIP() << "no GPU of compute capability 9 here";
   }
 
+  /// Zeroed once for all tests: every launch must leave it fit for the next.
+  static void* workspace(std::int64_t bytes) {
+    static constexpr std::int64_t most = std::int64_t{1} << 28;
+    static void* const memory = [] {
+      void* all = nullptr;
+      EXPECT_EQ(cudaMalloc(&all, most), cudaSuccess);
+      EXPECT_EQ(cudaMemset(all, 0, most), cudaSuccess);
+      return all;
+    }();
+    EXPECT_LE(bytes, most);
+    return memory;
+  }
+
   void expect_right(Shape const& shape, Mask const& mask, Edit const& edit = {},
                     std::optional<double> scale = {}, Layout layout = Layout::bhnd) {
     Case one;
@@ -107,12 +120,6 @@ class Hopper : public testing::TestWithParam<DType> {
     q.put(inputs.q);
     k.put(inputs.k);
     v.put(inputs.v);
-    static int* const counters = [] {
-      int* memory = nullptr;
-      EXPECT_EQ(cudaMalloc(reinterpret_cast<void**>(&memory), 2 * sizeof(int)), cudaSuccess);
-      EXPECT_EQ(cudaMemset(memory, 0, 2 * sizeof(int)), cudaSuccess);
-      return memory;
-    }();
     HopperCall call;
     call.shape = shape;
     call.dtype = one.dtype;
@@ -123,8 +130,8 @@ class Hopper : public testing::TestWithParam<DType> {
     call.v = v.operand();
     call.o = o.operand();
     call.lse = lse.operand();
-    call.counters = counters;
     ASSERT_EQ(hopper_refusal(call), "");
+    call.workspace = workspace(hopper_workspace(call));
     launch_hopper(call, nullptr);
     ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
 
