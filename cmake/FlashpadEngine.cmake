@@ -1,6 +1,7 @@
 # flashpad_engine(<file> LEVELS <level>...)
 #
-# Compiles an engine's source file once for each processor level (baseline, v3, v4: the x86-64 levels), with
+# Compiles an engine's source file once for each processor level (baseline, v3, v4: the x86-64 levels; avx512_bf16:
+# v4 with that extension), with
 # FLASHPAD_LEVEL defined as the level's name; levels of another processor than the target's are left out.
 # FLASHPAD_HAS_LEVEL_<level> is defined for the rest of the library, which picks one at run time.
 #
@@ -9,11 +10,12 @@
 
 set(FLASHPAD_LEVELS baseline)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
-  list(APPEND FLASHPAD_LEVELS v3 v4)
+  list(APPEND FLASHPAD_LEVELS v3 v4 avx512_bf16)
 endif()
 set(FLASHPAD_LEVEL_FLAGS_baseline "")
 set(FLASHPAD_LEVEL_FLAGS_v3 -march=x86-64-v3)
 set(FLASHPAD_LEVEL_FLAGS_v4 -march=x86-64-v4)
+set(FLASHPAD_LEVEL_FLAGS_avx512_bf16 -march=x86-64-v4 -mavx512bf16)
 
 foreach(level IN LISTS FLASHPAD_LEVELS)
   target_compile_definitions(flashpad_objects PUBLIC FLASHPAD_HAS_LEVEL_${level})
@@ -28,6 +30,7 @@ function(flashpad_engine file)
     endif()
     set(target flashpad_engine_${name}_${level})
     add_library(${target} OBJECT ${file})
+    set_property(GLOBAL APPEND PROPERTY FLASHPAD_ENGINE_TARGETS ${target})
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
     target_compile_definitions(${target} PRIVATE FLASHPAD_LEVEL=${level})
     # -ffp-contract=fast lets a * b + c be one rounding; it is no fast-math, and NaN and Inf keep their rules.

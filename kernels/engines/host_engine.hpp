@@ -21,31 +21,35 @@ class HostEngine {
   using Compute = T;
   static constexpr int stages = 1;
   static constexpr int max_threads = 1;
+  static constexpr int key_unit = 2;  ///< HostTable::group is 1 or 2
+  static constexpr bool masks_by_itself = true;
 
   struct Config {
     HostTable<T> table;
     int scratch_level = 1;
   };
 
-  /// Sizes in elements of the parts of a team's memory, each a whole number of cache lines.
+  /// Sizes in bytes of the parts of a team's memory, each a whole number of cache lines.
   struct Parts {
     std::size_t q, acc, k, v, s, statistic;
 
-    KOKKOS_FUNCTION std::size_t bytes() const {
-      return (q + acc + k + v + s + 3 * statistic) * sizeof(T) + alignment;
-    }
+    KOKKOS_FUNCTION std::size_t bytes() const { return q + acc + k + v + s + 4 * statistic + alignment; }
   };
 
   KOKKOS_FUNCTION static Parts parts(Shape const& shape, HostTable<T> const& table, int tile_q, int tile_k,
                                      bool with_values) {
     auto const lanes = static_cast<std::size_t>(table.lanes);
+    auto const operand = static_cast<std::size_t>(table.operand_bytes);
     auto const rows = round_up(static_cast<std::size_t>(tile_q), lanes);
-    // A run of keys may begin anywhere in the tile, and its products are made in whole units.
-    auto const keys = static_cast<std::size_t>(tile_k) + static_cast<std::size_t>(table.key_unit);
+    auto const keys = round_up(static_cast<std::size_t>(tile_k), static_cast<std::size_t>(table.group));
     auto const head_dim = static_cast<std::size_t>(shape.head_dim);
     auto const value_dim = with_values ? static_cast<std::size_t>(shape.value_dim) : 0;
-    return {line(rows * head_dim),  line(rows * value_dim), line(keys * head_dim),
-            line(keys * value_dim), line(keys * lanes),     line(rows)};
+    return {line(rows * head_dim * operand),
+            line(rows * value_dim * sizeof(T)),
+            table.keys_are_operands ? 0 : line(keys * head_dim * operand),
+            table.values_are_operands ? 0 : line(keys * value_dim * operand),
+            line(keys * lanes * sizeof(T)),
+            line(rows * sizeof(T))};
   }
 
   template <class Member>
@@ -54,23 +58,29 @@ class HostEngine {
         m_scale(static_cast<T>(problem.scale)),
         m_head_dim(static_cast<int>(problem.shape.head_dim)),
         m_value_dim(problem.with_values ? static_cast<int>(problem.shape.value_dim) : 0) {
+    // The softmax scales by a positive factor, so that the greatest product has the greatest score. The sign,
+    // or a scale of 0, is taken into Q.
+    m_sign = m_scale < 0 ? T{-1} : m_scale == 0 ? T{0} : T{1};
+    m_scale = m_scale < 0 ? -m_scale : m_scale == 0 ? T{1} : m_scale;
     Parts const size = parts(problem.shape, m_table, problem.tile_q, problem.tile_k, problem.with_values);
-    auto* next = static_cast<T*>(team.team_scratch(config.scratch_level)
-                                     .get_shmem_aligned(static_cast<std::ptrdiff_t>(size.bytes() - alignment),
-                                                        static_cast<std::ptrdiff_t>(alignment)));
-    auto const take = [&next](std::size_t elements) {
-      T* const part = next;
-      next += elements;
+    auto* next =
+        static_cast<char*>(team.team_scratch(config.scratch_level)
+                               .get_shmem_aligned(static_cast<std::ptrdiff_t>(size.bytes() - alignment),
+                                                  static_cast<std::ptrdiff_t>(alignment)));
+    auto const take = [&next](std::size_t bytes) {
+      char* const part = next;
+      next += bytes;
       return part;
     };
     m_q = take(size.q);
-    m_acc = take(size.acc);
-    m_k = take(size.k);
-    m_v = take(size.v);
-    m_s = take(size.s);
-    m_max = take(size.statistic);
-    m_sum = take(size.statistic);
-    m_alpha = take(size.statistic);
+    m_acc = reinterpret_cast<T*>(take(size.acc));
+    m_own_k = take(size.k);
+    m_own_v = take(size.v);
+    m_s = reinterpret_cast<T*>(take(size.s));
+    m_max = reinterpret_cast<T*>(take(size.statistic));
+    m_sum = reinterpret_cast<T*>(take(size.statistic));
+    m_alpha = reinterpret_cast<T*>(take(size.statistic));
+    m_tile_max = reinterpret_cast<T*>(take(size.statistic));
   }
 
   KOKKOS_FUNCTION int block_rows() const { return m_table.lanes; }
@@ -82,47 +92,57 @@ class HostEngine {
     for (int block = 0; block < blocks; ++block) {
       int const first = block * lanes;
       int const here = rows - first < lanes ? rows - first : lanes;
-      m_table.load_queries(rows_of_q + first * stride, stride, here, m_head_dim, q(block));
+      m_table.load_queries(rows_of_q + first * stride, stride, here, m_head_dim, m_sign, q(block));
     }
     for (int i = 0; i < blocks * lanes; ++i) {
       m_max[i] = -Kokkos::Experimental::infinity<T>::value;
       m_sum[i] = 0;
     }
-    for (int i = 0; i < blocks * lanes * m_value_dim; ++i) m_acc[i] = 0;
   }
 
   KOKKOS_FUNCTION void fetch_keys(std::int64_t, char const* rows, std::int64_t stride, int n) {
-    m_table.load_keys(rows, stride, n, m_head_dim, m_k);
+    m_k_stride = static_cast<std::int64_t>(m_table.operand_bytes) * m_head_dim;
+    m_k = m_own_k;
+    if (m_table.keys_are_operands) {
+      m_k = rows;
+      m_k_stride = stride;
+      return;
+    }
+    m_table.load_keys(rows, stride, n, m_head_dim, m_own_k);
   }
   KOKKOS_FUNCTION void wait_keys(std::int64_t) const {}
   KOKKOS_FUNCTION void release_keys(std::int64_t) const {}
 
   KOKKOS_FUNCTION void fetch_values(std::int64_t, char const* rows, std::int64_t stride, int n) {
-    m_table.load_keys(rows, stride, n, m_value_dim, m_v);
+    m_v_stride = static_cast<std::int64_t>(m_table.operand_bytes) * m_table.group * m_value_dim;
+    m_v = m_own_v;
+    if (m_table.values_are_operands) {
+      m_v = rows;
+      m_v_stride = stride;
+      return;
+    }
+    m_table.load_values(rows, stride, n, m_value_dim, m_own_v);
   }
   KOKKOS_FUNCTION void wait_values(std::int64_t) const {}
   KOKKOS_FUNCTION void release_values(std::int64_t) const {}
 
   KOKKOS_FUNCTION void scores(int block, int first, int n) {
-    m_table.scores(q(block), m_k + first * m_head_dim, n, m_head_dim, m_scale, m_s);
+    m_table.scores(q(block), m_k + first * m_k_stride, m_k_stride, n, m_head_dim, m_s, m_tile_max);
   }
 
-  template <class F>
-  KOKKOS_FUNCTION void for_each(int, int first, int n, F const& f) {
-    int const lanes = m_table.lanes;
-    for (int j = 0; j < n; ++j) {
-      for (int r = 0; r < lanes; ++r) f(r, first + j, m_s[j * lanes + r]);
-    }
+  /// Hides what `band`, in the coordinates of the block's first row and the tile's first key, does not show.
+  KOKKOS_FUNCTION void mask(int, int first, int n, TileBand const& band) {
+    m_table.mask(m_s, n, band.low - first, band.high - first, m_tile_max);
   }
 
   KOKKOS_FUNCTION void softmax(int block, int n) {
     int const at = block * m_table.lanes;
-    bool const moved = m_table.softmax(m_s, n, m_max + at, m_sum + at, m_alpha + at);
-    if (moved && m_value_dim > 0) m_table.rescale(m_alpha + at, m_value_dim, acc(block));
+    m_rescale = m_table.softmax(m_s, n, m_scale, m_tile_max, m_max + at, m_sum + at, m_alpha + at);
   }
 
   KOKKOS_FUNCTION void accumulate(int block, int first, int n) {
-    m_table.accumulate(m_s, m_v + first * m_value_dim, n, m_value_dim, acc(block));
+    m_table.accumulate(m_s, m_v + first / m_table.group * m_v_stride, m_v_stride, n, m_value_dim, m_rescale,
+                       m_alpha + block * m_table.lanes, acc(block));
   }
 
   KOKKOS_FUNCTION void finish(FusedProblem const& p, WorkItem const& item, std::int64_t row_begin, int rows) {
@@ -141,14 +161,14 @@ class HostEngine {
     }
     for (int r = 0; r < rows; ++r) {
       std::int64_t const row = row_begin + r;
+      T const max = m_max[r] * m_scale;
       if (partial) {
-        static_cast<T*>(p.partials.max)[p.partial_row(item, row)] = m_max[r];
+        static_cast<T*>(p.partials.max)[p.partial_row(item, row)] = max;
         static_cast<T*>(p.partials.sum)[p.partial_row(item, row)] = m_sum[r];
         continue;
       }
-      if (p.lse.data != nullptr)
-        p.lse.element<T>(item.batch, item.head, row) = log_sum_exp(m_max[r], m_sum[r]);
-      if (p.max.data != nullptr) p.max.element<T>(item.batch, item.head, row) = m_max[r];
+      if (p.lse.data != nullptr) p.lse.element<T>(item.batch, item.head, row) = log_sum_exp(max, m_sum[r]);
+      if (p.max.data != nullptr) p.max.element<T>(item.batch, item.head, row) = max;
       if (p.sum.data != nullptr) p.sum.element<T>(item.batch, item.head, row) = m_sum[r];
     }
   }
@@ -159,11 +179,11 @@ class HostEngine {
   KOKKOS_FUNCTION static std::size_t round_up(std::size_t value, std::size_t unit) {
     return (value + unit - 1) / unit * unit;
   }
-  KOKKOS_FUNCTION static std::size_t line(std::size_t elements) {
-    return round_up(elements, alignment / sizeof(T));
-  }
+  KOKKOS_FUNCTION static std::size_t line(std::size_t bytes) { return round_up(bytes, alignment); }
 
-  KOKKOS_FUNCTION T* q(int block) const { return m_q + block * m_table.lanes * m_head_dim; }
+  KOKKOS_FUNCTION char* q(int block) const {
+    return m_q + block * m_table.lanes * m_head_dim * m_table.operand_bytes;
+  }
   KOKKOS_FUNCTION T* acc(int block) const { return m_acc + block * m_table.lanes * m_value_dim; }
 
   KOKKOS_FUNCTION void store_partial(FusedProblem const& p, std::int64_t partial_row, int first,
@@ -180,16 +200,23 @@ class HostEngine {
 
   HostTable<T> const& m_table;
   T m_scale;
+  T m_sign;
   int m_head_dim;
   int m_value_dim;
-  T* m_q;
+  char* m_q;
   T* m_acc;
-  T* m_k;
-  T* m_v;
+  char* m_own_k;
+  char* m_own_v;
   T* m_s;
   T* m_max;
   T* m_sum;
   T* m_alpha;
+  T* m_tile_max;
+  char const* m_k = nullptr;  ///< the tile, here or in the caller's memory
+  char const* m_v = nullptr;
+  std::int64_t m_k_stride = 0;
+  std::int64_t m_v_stride = 0;
+  Rescale m_rescale = Rescale::none;  ///< what the last softmax asked for
 };
 
 }  // namespace flashpad::engines

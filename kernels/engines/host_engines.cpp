@@ -2,7 +2,7 @@
 #include <flashpad/error.hpp>
 
 #include "kernels/engines/host_engines.hpp"
-#include "kernels/engines/portable.hpp"
+#include "kernels/engines/host_tables.hpp"
 #include "problem/text.hpp"
 
 namespace flashpad::engines {
@@ -13,7 +13,7 @@ namespace {
 struct Entry {
   char const* name;
   bool (*supported)();
-  PortableTables (*tables)();
+  HostTables (*tables)();  ///< a table whose `engine` is null: a type that this engine does not multiply
 };
 
 bool always() { return true; }
@@ -33,7 +33,14 @@ bool has_v4() {
 }
 #endif
 
+#ifdef FLASHPAD_HAS_LEVEL_avx512_bf16
+bool has_avx512_bf16() { return has_v4() && __builtin_cpu_supports("avx512bf16"); }
+#endif
+
 constexpr Entry entries[] = {
+#ifdef FLASHPAD_HAS_LEVEL_avx512_bf16
+    {"avx512-bf16", has_avx512_bf16, avx512_bf16_tables},
+#endif
 #ifdef FLASHPAD_HAS_LEVEL_v4
     {"portable-v4", has_v4, portable_tables_v4},
 #endif
@@ -43,36 +50,53 @@ constexpr Entry entries[] = {
     {"portable-baseline", always, portable_tables_baseline},
 };
 
-PortableTables tables_of(std::string const& engine) {
-  for (Entry const& entry : entries) {
-    if ((engine == "portable" || engine == entry.name) && entry.supported()) return entry.tables();
-    if (engine == entry.name) {
-      throw Error(detail::text("engine: this processor cannot run `", engine,
-                               "`; available: ", detail::joined(host_engine_names())));
-    }
+bool serves(HostTables const& tables, DType dtype) {
+  switch (dtype) {
+    case DType::fp64: return tables.fp64.engine != nullptr;
+    case DType::fp32: return tables.fp32.engine != nullptr;
+    case DType::fp16: return tables.fp16.engine != nullptr;
+    case DType::bf16: return tables.bf16.engine != nullptr;
   }
-  throw Error(detail::text("engine: `", engine,
-                           "` is not known here; available: ", detail::joined(host_engine_names())));
+  return false;
+}
+
+bool is_portable(Entry const& entry) { return std::string(entry.name).rfind("portable-", 0) == 0; }
+
+HostTables tables_of(std::string const& engine, DType dtype) {
+  for (Entry const& entry : entries) {
+    bool const asked = engine.empty() || engine == entry.name || (engine == "portable" && is_portable(entry));
+    if (!asked || !entry.supported()) continue;
+    HostTables const tables = entry.tables();
+    if (serves(tables, dtype)) return tables;
+  }
+  throw Error(detail::text("engine: `", engine, "` is not available here in ", name(dtype),
+                           "; available: ", detail::joined(host_engine_names(dtype))));
 }
 
 }  // namespace
 
-std::vector<std::string> host_engine_names() {
-  std::vector<std::string> names = {"portable"};
+std::vector<std::string> host_engine_names(DType dtype) {
+  std::vector<std::string> names;
+  bool portable = false;
   for (Entry const& entry : entries) {
-    if (entry.supported()) names.emplace_back(entry.name);
+    if (!entry.supported() || !serves(entry.tables(), dtype)) continue;
+    if (is_portable(entry) && !portable) {
+      names.emplace_back("portable");
+      portable = true;
+    }
+    names.emplace_back(entry.name);
   }
   return names;
 }
 
 template <>
-HostTable<double> host_table<double>(std::string const& engine, DType) {
-  return tables_of(engine).fp64;
+HostTable<double> host_table<double>(std::string const& engine, DType dtype) {
+  return tables_of(engine, dtype).fp64;
 }
 
 template <>
 HostTable<float> host_table<float>(std::string const& engine, DType dtype) {
-  PortableTables const tables = tables_of(engine);
+  HostTables const tables = tables_of(engine, dtype);
   return dtype == DType::fp16 ? tables.fp16 : dtype == DType::bf16 ? tables.bf16 : tables.fp32;
 }
 

@@ -5,43 +5,65 @@
 
 namespace flashpad::engines {
 
+/// What a softmax asks of the accumulator before the next product is added to it.
+enum class Rescale {
+  none,   ///< no row's maximum has moved
+  scale,  ///< multiply by alpha
+  reset   ///< no row had seen a key: it is 0, whatever its memory holds
+};
+
 /// What one instruction set offers a host engine: micro-kernels on one block of `lanes` query rows and one
 /// tile of keys, called through pointers so that the tile walk is compiled once, for any processor.
 ///
-/// T is the type of arithmetic, float or double. All blocks are "transposed": query rows lie along the vector
-/// lanes. Then neither K nor V needs packing into panels (an element of either is broadcast to all rows), the
-/// running maximum and sum need no sum across lanes, and a rescale is one product of vectors.
+/// T is the type of arithmetic, float or double: of scores, statistics and accumulators. The operands of the
+/// products (q, k, v, p) have `operand_bytes` an element: they are T, or 16-bit types where the instruction
+/// set multiplies those; then it takes them in groups of `group` elements that it sums. All blocks are
+/// "transposed": query rows lie along the vector lanes. Then no product needs panels (an element of K or V is
+/// broadcast to all rows), the running maximum and sum need no sum across lanes, and a rescale is one product
+/// of vectors.
 ///
-///     q     [head_dim][lanes]       k  [keys][head_dim]    s, p  [keys][lanes]
-///     acc   [value_dim][lanes]      v  [keys][value_dim]   max, sum  [lanes]
+///     q     [head_dim / group][lanes][group]       k  [keys][head_dim]
+///     p     [keys / group][lanes][group]           v  [keys / group][value_dim][group]
+///     s     [keys][lanes]    acc  [value_dim][lanes]    max, sum, tile_max  [lanes]
 ///
-/// Blocks are 64-byte aligned. Storage is the element type in memory; the functions that touch it are chosen
-/// with it.
+/// Blocks are 64-byte aligned; head_dim and value_dim are multiples of 8. Storage is the element type in
+/// memory; the functions that touch it are chosen with it. K and V are read at a stride, so that rows that
+/// already are operands can stay where they are.
 template <class T>
 struct HostTable {
-  char const* level = nullptr;  ///< name of the instruction set; null where this table is not compiled
-  int lanes = 0;                ///< query rows in a block
-  int key_unit = 1;  ///< `scores` rounds n up to a multiple of this: k and s have room, what is there is void
+  char const* engine = nullptr;  ///< its name; null where this table is not compiled
+  int lanes = 0;                 ///< query rows in a block
+  int group = 1;                 ///< elements that one multiply sums; v and p have room for whole groups
+  int operand_bytes = sizeof(T);
+  bool keys_are_operands = false;    ///< storage has the form of k: load_keys is not needed
+  bool values_are_operands = false;  ///< storage has the form of v: load_values is not needed
 
-  /// Q rows [0, rows), `stride` bytes apart, to q; rows up to `lanes` become zero.
-  void (*load_queries)(void const* storage, std::int64_t stride, int rows, int dim, T* q) = nullptr;
+  /// Q rows [0, rows) times `factor` (1, -1 or 0), `stride` bytes apart, to q; rows up to `lanes` become
+  /// zero.
+  void (*load_queries)(void const* storage, std::int64_t stride, int rows, int dim, T factor,
+                       void* q) = nullptr;
 
-  /// n rows of K or V, `stride` bytes apart, to T, contiguous.
-  void (*load_keys)(void const* storage, std::int64_t stride, int n, int dim, T* out) = nullptr;
+  /// n rows of K, `stride` bytes apart, to k, contiguous; the same for V.
+  void (*load_keys)(void const* storage, std::int64_t stride, int n, int dim, void* k) = nullptr;
+  void (*load_values)(void const* storage, std::int64_t stride, int n, int dim, void* v) = nullptr;
 
-  /// s[j][r] = scale * sum_c k[j][c] * q[c][r] for n keys.
-  void (*scores)(T const* q, T const* k, int n, int dim, T scale, T* s) = nullptr;
+  /// s[j][r] = sum_c k[j][c] * q[c][r] for n keys whose rows are `stride` bytes apart, and tile_max[r] =
+  /// max_j s[j][r].
+  void (*scores)(void const* q, void const* k, std::int64_t stride, int n, int dim, T* s,
+                 T* tile_max) = nullptr;
 
-  /// Takes n keys' scores into the running maximum and sum: s becomes p = exp(s - max), sum = sum * alpha +
-  /// sum_j p, with alpha = exp(old max - new max). Returns whether any alpha differs from one: then the
-  /// accumulator must be scaled by it. A row whose scores are all -infinity so far keeps max = -infinity.
-  bool (*softmax)(T* s, int n, T* max, T* sum, T* alpha) = nullptr;
+  /// s[j][r] = -infinity unless low <= j - r <= high, and tile_max anew.
+  void (*mask)(T* s, int n, int low, int high, T* tile_max) = nullptr;
 
-  /// acc[c][r] *= alpha[r].
-  void (*rescale)(T const* alpha, int dim, T* acc) = nullptr;
+  /// Takes n keys' scores, times `scale` > 0, into the running maximum (of the scores without scale) and sum:
+  /// s becomes p = exp(scale * (s - max)), sum = sum * alpha + sum_j p, with alpha = exp(scale * (old max -
+  /// new max)). A row whose scores are all -infinity so far keeps max = -infinity. p takes the place of s.
+  Rescale (*softmax)(T* s, int n, T scale, T const* tile_max, T* max, T* sum, T* alpha) = nullptr;
 
-  /// acc[c][r] += sum_j v[j][c] * p[j][r] over n keys.
-  void (*accumulate)(T const* p, T const* v, int n, int dim, T* acc) = nullptr;
+  /// acc[c][r] = acc[c][r] * alpha[r] + sum_j v[j][c] * p[j][r] over n keys, whose groups are `stride` bytes
+  /// apart; without alpha, or without acc, as `rescale` says.
+  void (*accumulate)(void const* p, void const* v, std::int64_t stride, int n, int dim, Rescale rescale,
+                     T const* alpha, T* acc) = nullptr;
 
   /// Softmax of n scores that lie side by side, in place: s = exp(s - max) / sum. -infinity and 0 for a row
   /// of no keys, or of -infinity alone, whose s becomes 0. The naive kernel's; a row needs no alignment.

@@ -2,194 +2,132 @@
 //
 // The portable host engine: vectors of the compiler, one source for every instruction set. Compiled once per
 // processor level (FLASHPAD_LEVEL); includes neither Kokkos nor the standard library's templates.
-#include "kernels/engines/portable.hpp"
-#include "kernels/engines/portable_vector.hpp"
-#include "kokkos_ext/half.hpp"
+#include "kernels/engines/host_tables.hpp"
+#include "kernels/engines/portable_move.hpp"
+#include "kernels/engines/portable_softmax.hpp"
 
 namespace flashpad::engines {
 namespace {
 
-// A block of queries is two vectors wide. The products keep `keys_at_once` x 2 (or `dims_at_once` x 2)
-// accumulators in registers: enough to hide the latency of the multiply-add (4 cycles, 2 a cycle), within 32
-// registers of AVX-512 and 16 of the others.
-constexpr int vectors = 2;
+// The products keep `at_once` x 2 accumulators in registers: enough to hide the latency of the multiply-add
+// (4 cycles, 2 a cycle), within 32 registers of AVX-512 and 16 of the others, at 10 (or 6) loads for 16 (or
+// 8) multiply-adds.
 #if defined(__AVX512F__)
-constexpr int keys_at_once = 8;
-constexpr int dims_at_once = 8;
+constexpr int at_once = 8;
 #else
-constexpr int keys_at_once = 4;
-constexpr int dims_at_once = 4;
+constexpr int at_once = 4;
 #endif
 
-template <class T>
-constexpr int lanes = vectors * width<T>;
-
-template <class Storage>
-FLASHPAD_INLINE Storage const* row_of(void const* storage, std::int64_t stride, int row) {
-  return reinterpret_cast<Storage const*>(static_cast<char const*>(storage) + row * stride);
-}
-
 template <class Storage, class T>
-void load_queries(void const* storage, std::int64_t stride, int rows, int dim, T* q) {
-  for (int r = 0; r < lanes<T>; ++r) {
-    Storage const* from = row_of<Storage>(storage, stride, r);
-    for (int c = 0; c < dim; ++c) q[c * lanes<T> + r] = r < rows ? to_float(from[c]) : T{0};
+void load_queries(void const* storage, std::int64_t stride, int rows, int dim, T factor, void* out) {
+  T* const q = static_cast<T*>(out);
+  prefetch_for_writing(q, dim * lanes<T> * static_cast<int>(sizeof(T)));
+  for (int first = 0; first < lanes<T>; first += width<T>) {
+    for (int c = 0; c < dim; c += width<T>) {
+      Vector<T> square[width<T>];
+      load_square<T>(row_of<Storage>(storage, stride, first) + c, stride, rows - first, dim - c, square);
+      transpose(square);
+      T* const at = q + c * lanes<T> + first;
+      if (c + width<T> <= dim) {
+        FLASHPAD_EACH(width<T>) store(at + i * lanes<T>, square[i] * factor);
+      } else {
+        for (int i = 0; i < dim - c; ++i) store(at + i * lanes<T>, square[i] * factor);
+      }
+    }
   }
 }
 
 template <class Storage, class T>
-void load_keys(void const* storage, std::int64_t stride, int n, int dim, T* out) {
-  for (int j = 0; j < n; ++j) {
+void load_rows(void const* storage, std::int64_t stride, int n, int dim, void* out) {
+  T* to = static_cast<T*>(out);
+  for (int j = 0; j < n; ++j, to += dim) {
     Storage const* from = row_of<Storage>(storage, stride, j);
-    for (int c = 0; c < dim; ++c) out[j * dim + c] = to_float(from[c]);
+    int c = 0;
+    for (; c + width<T> <= dim; c += width<T>) store_unaligned(to + c, load_as<T>(from + c));
+    for (; c < dim; ++c) to[c] = to_float(from[c]);
   }
 }
 
-template <class T>
-void scores(T const* q, T const* k, int n, int dim, T scale, T* s) {
-  for (int j = 0; j < n; j += keys_at_once) {
-    Vector<T> sum[keys_at_once][vectors] = {};
-    T const* key = k + j * dim;
-    for (int c = 0; c < dim; ++c) {
+/// Scores of `keys` keys; 8 elements of each are multiplied a turn, so that the loop's end is foreseen.
+template <int keys, class T>
+FLASHPAD_INLINE void score_keys(T const* q, char const* k, std::int64_t stride, int dim, T* s,
+                                Vector<T> (&most)[vectors]) {
+  Vector<T> sum[keys][vectors] = {};
+  for (int from = 0; from < dim; from += 8) {
+#pragma GCC unroll 8
+    for (int c = from; c < from + 8; ++c) {
       Vector<T> query[vectors];
-#pragma GCC unroll 2
-      for (int x = 0; x < vectors; ++x) query[x] = load(q + c * lanes<T> + x * width<T>);
-#pragma GCC unroll 8
-      for (int y = 0; y < keys_at_once; ++y) {
-#pragma GCC unroll 2
-        for (int x = 0; x < vectors; ++x) sum[y][x] += query[x] * key[y * dim + c];
+      FLASHPAD_EACH(vectors) query[i] = load(q + c * lanes<T> + i * width<T>);
+#pragma GCC unroll 16
+      for (int y = 0; y < keys; ++y) {
+        T const element = reinterpret_cast<T const*>(k + y * stride)[c];
+        FLASHPAD_EACH(vectors) sum[y][i] += query[i] * element;
       }
     }
-#pragma GCC unroll 8
-    for (int y = 0; y < keys_at_once; ++y) {
-#pragma GCC unroll 2
-      for (int x = 0; x < vectors; ++x) store(s + (j + y) * lanes<T> + x * width<T>, sum[y][x] * scale);
-    }
+  }
+#pragma GCC unroll 16
+  for (int y = 0; y < keys; ++y) {
+    FLASHPAD_EACH(vectors) store(s + y * lanes<T> + i * width<T>, sum[y][i]);
+    FLASHPAD_EACH(vectors) most[i] = maximum<T>(most[i], sum[y][i]);
   }
 }
 
 template <class T>
-bool softmax(T* s, int n, T* max, T* sum, T* alpha) {
-  constexpr T infinity = static_cast<T>(__builtin_inf());
-  bool moved = false;
-  for (int x = 0; x < vectors; ++x) {
-    T* const column = s + x * width<T>;
-    Vector<T> const old_max = load(max + x * width<T>);
-    Vector<T> new_max = old_max;
-    for (int j = 0; j < n; ++j) new_max = maximum<T>(new_max, load(column + j * lanes<T>));
-    // -infinity - -infinity would be NaN: a row that has seen no key yet takes 0 as its reference instead.
-    Vector<T> const reference = new_max == -infinity ? splat<T>(0) : new_max;
-    Vector<T> const factor = exp_nonpositive<T>(old_max - reference);
-    Vector<T> total = {};
-    for (int j = 0; j < n; ++j) {
-      Vector<T> const p = exp_nonpositive<T>(load(column + j * lanes<T>) - reference);
-      store(column + j * lanes<T>, p);
-      total += p;
-    }
-    store(sum + x * width<T>, load(sum + x * width<T>) * factor + total);
-    store(max + x * width<T>, new_max);
-    store(alpha + x * width<T>, factor);
-    auto const changed = old_max != new_max;
-    for (int r = 0; r < width<T>; ++r) moved = moved || changed[r] != 0;
-  }
-  return moved;
+void scores(void const* q, void const* keys, std::int64_t stride, int n, int dim, T* s, T* tile_max) {
+  T const* const query = static_cast<T const*>(q);
+  char const* const k = static_cast<char const*>(keys);
+  Vector<T> most[vectors];
+  FLASHPAD_EACH(vectors) most[i] = splat<T>(-infinity<T>);
+  int j = 0;
+  for (; j + at_once <= n; j += at_once)
+    score_keys<at_once, T>(query, k + j * stride, stride, dim, s + j * lanes<T>, most);
+  for (; j + 4 <= n; j += 4) score_keys<4, T>(query, k + j * stride, stride, dim, s + j * lanes<T>, most);
+  for (; j < n; ++j) score_keys<1, T>(query, k + j * stride, stride, dim, s + j * lanes<T>, most);
+  FLASHPAD_EACH(vectors) store(tile_max + i * width<T>, most[i]);
 }
 
 template <class T>
-void softmax_row(T* s, std::int64_t n, T* max, T* sum) {
-  constexpr T infinity = static_cast<T>(__builtin_inf());
-  std::int64_t const whole = n / width<T> * width<T>;
-  Vector<T> most = splat<T>(-infinity);
-  for (std::int64_t j = 0; j < whole; j += width<T>) most = maximum<T>(most, load_unaligned(s + j));
-  // What is left over is padded with scores of -infinity, whose exponential is 0.
-  Vector<T> rest = splat<T>(-infinity);
-  for (std::int64_t j = whole; j < n; ++j) rest[j - whole] = s[j];
-  most = maximum<T>(most, rest);
-  T row_max = -infinity;
-  for (int r = 0; r < width<T>; ++r) row_max = most[r] > row_max ? most[r] : row_max;
-
-  T const reference = row_max == -infinity ? T{0} : row_max;
-  Vector<T> total = {};
-  for (std::int64_t j = 0; j < whole; j += width<T>) {
-    Vector<T> const p = exp_nonpositive<T>(load_unaligned(s + j) - reference);
-    store_unaligned(s + j, p);
-    total += p;
-  }
-  rest = exp_nonpositive<T>(rest - reference);
-  total += rest;
-  T row_sum = 0;
-  for (int r = 0; r < width<T>; ++r) row_sum += total[r];
-  T const inverse = row_sum == 0 ? T{0} : 1 / row_sum;
-  for (std::int64_t j = 0; j < whole; j += width<T>) store_unaligned(s + j, load_unaligned(s + j) * inverse);
-  for (std::int64_t j = whole; j < n; ++j) s[j] = rest[j - whole] * inverse;
-  *max = row_max;
-  *sum = row_sum;
-}
-
-template <class T>
-void rescale(T const* alpha, int dim, T* acc) {
-  for (int x = 0; x < vectors; ++x) {
-    Vector<T> const factor = load(alpha + x * width<T>);
-    for (int c = 0; c < dim; ++c) {
-      T* const at = acc + c * lanes<T> + x * width<T>;
-      store(at, load(at) * factor);
-    }
-  }
-}
-
-template <class T>
-void accumulate(T const* p, T const* v, int n, int dim, T* acc) {
-  for (int c = 0; c < dim; c += dims_at_once) {
-    Vector<T> sum[dims_at_once][vectors];
+void accumulate(void const* probabilities, void const* values, std::int64_t stride, int n, int dim,
+                Rescale rescale, T const* alpha, T* acc) {
+  T const* const p = static_cast<T const*>(probabilities);
+  for (int c = 0; c < dim; c += at_once) {
+    char const* const v = static_cast<char const*>(values) + c * static_cast<int>(sizeof(T));
     T* const at = acc + c * lanes<T>;
-#pragma GCC unroll 8
-    for (int y = 0; y < dims_at_once; ++y) {
-#pragma GCC unroll 2
-      for (int x = 0; x < vectors; ++x) sum[y][x] = load(at + y * lanes<T> + x * width<T>);
+    Vector<T> sum[at_once][vectors] = {};
+    if (rescale != Rescale::reset) {
+#pragma GCC unroll 16
+      for (int y = 0; y < at_once; ++y)
+        FLASHPAD_EACH(vectors) sum[y][i] = load(at + y * lanes<T> + i * width<T>);
+    }
+    if (rescale == Rescale::scale) {
+#pragma GCC unroll 16
+      for (int y = 0; y < at_once; ++y) FLASHPAD_EACH(vectors) sum[y][i] *= load(alpha + i * width<T>);
     }
     for (int j = 0; j < n; ++j) {
+      T const* const row = reinterpret_cast<T const*>(v + j * stride);
       Vector<T> weight[vectors];
-#pragma GCC unroll 2
-      for (int x = 0; x < vectors; ++x) weight[x] = load(p + j * lanes<T> + x * width<T>);
-#pragma GCC unroll 8
-      for (int y = 0; y < dims_at_once; ++y) {
-#pragma GCC unroll 2
-        for (int x = 0; x < vectors; ++x) sum[y][x] += weight[x] * v[j * dim + c + y];
-      }
+      FLASHPAD_EACH(vectors) weight[i] = load(p + j * lanes<T> + i * width<T>);
+#pragma GCC unroll 16
+      for (int y = 0; y < at_once; ++y) FLASHPAD_EACH(vectors) sum[y][i] += weight[i] * row[y];
     }
-#pragma GCC unroll 8
-    for (int y = 0; y < dims_at_once; ++y) {
-#pragma GCC unroll 2
-      for (int x = 0; x < vectors; ++x) store(at + y * lanes<T> + x * width<T>, sum[y][x]);
-    }
+#pragma GCC unroll 16
+    for (int y = 0; y < at_once; ++y)
+      FLASHPAD_EACH(vectors) store(at + y * lanes<T> + i * width<T>, sum[y][i]);
   }
 }
 
 template <class Storage, class T>
-void store_output(T const* acc, T const* sum, int rows, int dim, void* storage, std::int64_t stride) {
-  for (int r = 0; r < rows; ++r) {
-    auto* to = reinterpret_cast<Storage*>(static_cast<char*>(storage) + r * stride);
-    // Divided, not multiplied by the reciprocal: a row of equal values then gives just that value. A sum of
-    // zero is a row that sees no key; a NaN compares unequal and stays.
-    for (int c = 0; c < dim; ++c) {
-      T const value = sum[r] == 0 ? T{0} : acc[c * lanes<T> + r] / sum[r];
-      to[c] = from_float<Storage>(value);
-    }
-  }
-}
-
-template <class Storage, class T>
-HostTable<T> make_table(char const* level) {
+HostTable<T> make_table(char const* engine) {
   HostTable<T> table;
-  table.level = level;
+  table.engine = engine;
   table.lanes = lanes<T>;
-  table.key_unit = keys_at_once;
+  table.keys_are_operands = table.values_are_operands = sizeof(Storage) == sizeof(T);
   table.load_queries = load_queries<Storage, T>;
-  table.load_keys = load_keys<Storage, T>;
+  table.load_keys = table.load_values = load_rows<Storage, T>;
   table.scores = scores<T>;
-  table.softmax = softmax<T>;
+  table.mask = mask<T>;
+  table.softmax = softmax<T, KeepP<T>>;
   table.softmax_row = softmax_row<T>;
-  table.rescale = rescale<T>;
   table.accumulate = accumulate<T>;
   table.store_output = store_output<Storage, T>;
   return table;
@@ -200,10 +138,10 @@ HostTable<T> make_table(char const* level) {
 
 }  // namespace
 
-PortableTables FLASHPAD_PORTABLE_TABLES(FLASHPAD_LEVEL)() {
-  char const* const level = FLASHPAD_STRING(FLASHPAD_LEVEL);
-  return {make_table<double, double>(level), make_table<float, float>(level), make_table<half, float>(level),
-          make_table<bfloat16, float>(level)};
+HostTables FLASHPAD_PORTABLE_TABLES(FLASHPAD_LEVEL)() {
+  char const* const engine = "portable-" FLASHPAD_STRING(FLASHPAD_LEVEL);
+  return {make_table<double, double>(engine), make_table<float, float>(engine),
+          make_table<half, float>(engine), make_table<bfloat16, float>(engine)};
 }
 
 }  // namespace flashpad::engines

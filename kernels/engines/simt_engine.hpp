@@ -25,6 +25,8 @@ class SimtEngine {
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   static constexpr int stages = 1;
   static constexpr int max_threads = 256;
+  static constexpr int key_unit = 1;
+  static constexpr bool masks_by_itself = false;
 
   struct Config {
     int scratch_level = 0;

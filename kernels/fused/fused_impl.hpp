@@ -7,6 +7,8 @@
 #include "kernels/engines/host_engines.hpp"
 #include "kokkos_ext/execution.hpp"
 
+#include <algorithm>
+
 namespace flashpad {
 
 namespace detail {
@@ -24,7 +26,7 @@ std::unique_ptr<Runner<Exec>> make_fused_of(Request<Exec> const& request) {
   std::string const& engine = request.options.engine;  // the plan refused those that are not available
   if constexpr (kokkos_ext::is_host<Exec>) {
     if (engine != "simt") {
-      return make_host_fused<Exec, Storage, Compute>(request, engine.empty() ? "portable" : engine);
+      return make_host_fused<Exec, Storage, Compute>(request, engine);
     }
   }
   return make_simt_fused<Exec, Storage, Compute>(request);
@@ -44,10 +46,21 @@ std::unique_ptr<Runner<Exec>> make_fused(Request<Exec> const& request) {
 }  // namespace detail
 
 template <class Exec>
+std::vector<std::string> engine_names([[maybe_unused]] DType dtype) {
+  std::vector<std::string> names;
+  if constexpr (kokkos_ext::is_host<Exec>) names = engines::host_engine_names(dtype);
+  names.emplace_back("simt");
+  return names;
+}
+
+template <class Exec>
 std::vector<std::string> engine_names() {
   std::vector<std::string> names;
-  if constexpr (kokkos_ext::is_host<Exec>) names = engines::host_engine_names();
-  names.emplace_back("simt");
+  for (DType const dtype : {DType::bf16, DType::fp16, DType::fp32, DType::fp64}) {
+    for (std::string const& name : engine_names<Exec>(dtype)) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
   return names;
 }
 

@@ -17,11 +17,13 @@ namespace flashpad {
 ///   Config                          what the host prepares; Engine(team, problem, config) claims scratch
 ///   stages                          tiles of K, and of V, that may be in flight
 ///   row_blocks(), block_rows()      query rows in units that share one pass over a tile; one block on a GPU
+///   key_unit                        a block's keys begin at a multiple of this many in the tile
 ///   load_queries(pointer, stride, rows)
 ///   fetch_keys(tile, ...), wait_keys(tile), release_keys(tile); the same for values: fetch may return before
 ///       the data is there, wait makes it readable, release says that its stage may be written again
 ///   scores(block, first, n)         scores of keys [first, first + n) of the tile that was waited for
 ///   for_each(block, first, n, f)    f(row in block, key in tile, score&) over those scores
+///       or, where masks_by_itself, mask(block, first, n, band): -infinity in those outside the band
 ///   softmax(block, n)               takes them into (max, sum), rescaling the accumulator
 ///   accumulate(block, first, n)     adds their share of V
 ///   finish(...)                     writes one tile's results
@@ -133,6 +135,7 @@ struct FusedKernel {
         begin = most(begin, any.begin);
         end = least(end, any.end);
       }
+      begin -= (begin - walk.begin(tile)) % Engine::key_unit;
       first = static_cast<int>(begin - walk.begin(tile));
       n = end > begin ? static_cast<int>(end - begin) : 0;
       return begin < all.begin || end > all.end;
@@ -142,10 +145,16 @@ struct FusedKernel {
       using Compute = typename Engine::Compute;
       std::int64_t const block_begin = row_begin + static_cast<std::int64_t>(block) * engine.block_rows();
       auto const band = p.variant.tile(block_begin, walk.begin(tile));
-      engine.for_each(block, first, n, [band](int row, int key, Compute& score) {
-        // A guarded -infinity and no large negative number: a finite one would beat logits that are smaller.
-        if (!band.visible(row, key)) score = -Kokkos::Experimental::infinity<Compute>::value;
-      });
+      if constexpr (Engine::masks_by_itself) {
+        engine.mask(block, first, n, band);
+        return;
+      } else {
+        engine.for_each(block, first, n, [band](int row, int key, Compute& score) {
+          // A guarded -infinity and no large negative number: a finite one would beat logits that are
+          // smaller.
+          if (!band.visible(row, key)) score = -Kokkos::Experimental::infinity<Compute>::value;
+        });
+      }
     }
   };
 };

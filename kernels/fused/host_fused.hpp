@@ -27,9 +27,8 @@ std::unique_ptr<Runner<Exec>> make_host_fused(Request<Exec> const& request, std:
   std::size_t const allowed = static_cast<std::size_t>(Kokkos::TeamPolicy<Exec>::scratch_size_max(level));
   require_scratch(plan.tile, bytes, allowed, level, Exec::name());
   reserve_scratch(request.exec, level, bytes);
-  std::string const name = std::string("portable-") + table.level;
   return std::make_unique<FusedRunner<Exec, Engine, Storage>>(
-      request, problem, typename Engine::Config{table, level}, name, 1, 1, bytes, level);
+      request, problem, typename Engine::Config{table, level}, table.engine, 1, 1, bytes, level);
 }
 
 }  // namespace flashpad::detail

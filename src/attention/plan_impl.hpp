@@ -74,9 +74,9 @@ PlanState<Exec>::PlanState(Exec const& exec, Shape const& shape, DType dtype, Op
     throw Error(text("workspace_limit: ", options.workspace_limit,
                      " is out of range; allowed: bytes, or 0 for the default"));
   }
-  std::vector<std::string> const engines = engine_names<Exec>();
+  std::vector<std::string> const engines = engine_names<Exec>(dtype);
   if (!options.engine.empty() && std::find(engines.begin(), engines.end(), options.engine) == engines.end()) {
-    throw Error(text("engine: `", options.engine, "` is not available on ", Exec::name(),
+    throw Error(text("engine: `", options.engine, "` is not available on ", Exec::name(), " in ", name(dtype),
                      "; available: ", joined(engines)));
   }
   std::lock_guard const lock(host_launch_mutex());

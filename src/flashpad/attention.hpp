@@ -130,9 +130,12 @@ template <class Exec, class Q, class K, class V, class O, class L>
 void attention(Exec const& exec, Q const& q, K const& k, V const& v, O const& o, L const& lse,
                Options const& options = {});
 
-/// Names of the engines that the tiled kernels have on this execution space and machine, best first.
+/// Names of the engines that the tiled kernels have on this execution space and machine, best first: of all
+/// element types, or of one.
 template <class Exec>
 std::vector<std::string> engine_names();
+template <class Exec>
+std::vector<std::string> engine_names(DType dtype);
 
 }  // namespace flashpad
 

@@ -225,7 +225,7 @@ TEST(Plan, ACallAllocatesNothing) {
 
 TEST(Plan, RefusesWhatItCannotDo) {
   Exec const exec;
-  Shape const good{1, 2, 2, 30, 40, 16, 16};
+  Shape const good{1, 2, 2, 30, 40, 64, 64};
   auto const plan = [&](Options const& options) {
     return refusal([&] { Plan<Exec>(exec, good, DType::fp32, options); });
   };
@@ -300,9 +300,26 @@ TEST(Statistics, GiveTheLogSumExp) {
 
 TEST(EngineNames, BestFirst) {
   std::vector<std::string> const names = engine_names<Exec>();
-  EXPECT_EQ(names.front(), "portable");
   EXPECT_THAT(names, testing::Contains("portable-baseline"));
   EXPECT_EQ(names.back(), "simt");
+  EXPECT_EQ(engine_names<Exec>(DType::fp32).front(), "portable");
+}
+
+TEST(EngineNames, AnEngineOfOneTypeIsRefusedForTheOthers) {
+  std::vector<std::string> const in_bf16 = engine_names<Exec>(DType::bf16);
+  if (std::find(in_bf16.begin(), in_bf16.end(), "avx512-bf16") == in_bf16.end()) {
+    GTEST_SKIP() << "this processor has no AVX-512 BF16";
+  }
+  EXPECT_EQ(in_bf16.front(), "avx512-bf16");
+  EXPECT_THAT(engine_names<Exec>(), testing::Contains("avx512-bf16"));
+  for (DType const dtype : {DType::fp64, DType::fp32, DType::fp16}) {
+    EXPECT_THAT(engine_names<Exec>(dtype), testing::Not(testing::Contains("avx512-bf16")));
+    EXPECT_THAT(refusal([&] {
+                  Plan<Exec>(Exec(), {1, 1, 1, 8, 8, 16, 16}, dtype, {.engine = "avx512-bf16"});
+                }),
+                testing::HasSubstr(std::string("engine: `avx512-bf16` is not available on ") + Exec::name() +
+                                   " in " + std::string(name(dtype)) + "; available: portable, "));
+  }
 }
 
 TEST(KernelNames, ThereAndBack) {

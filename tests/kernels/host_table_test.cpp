@@ -38,7 +38,7 @@ double ulps(T got, long double want) {
 }
 
 class HostTables : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Engines, HostTables, testing::ValuesIn(host_engine_names()),
+INSTANTIATE_TEST_SUITE_P(Engines, HostTables, testing::ValuesIn(host_engine_names(DType::fp32)),
                          [](auto const& parameter) {
                            std::string name = parameter.param;
                            for (char& c : name) c = c == '-' ? '_' : c;
@@ -50,7 +50,7 @@ template <class T>
 void check_exponential(HostTable<T> const& table) {
   auto const lanes = static_cast<std::size_t>(table.lanes);
   T const smallest = std::log(std::numeric_limits<T>::min());
-  Aligned<T> s(2 * lanes), max(lanes), sum(lanes), alpha(lanes);
+  Aligned<T> s(2 * lanes), max(lanes), sum(lanes), alpha(lanes), tile_max(lanes);
   std::mt19937_64 random(7);
   double worst = 0;
   for (int round = 0; round < 4000; ++round) {
@@ -60,9 +60,10 @@ void check_exponential(HostTable<T> const& table) {
       s[lanes + r] = static_cast<T>(reach * std::uniform_real_distribution<double>()(random));
       max[r] = -std::numeric_limits<T>::infinity();
       sum[r] = 0;
+      tile_max[r] = 0;
     }
     std::vector<T> const x(s.get() + lanes, s.get() + 2 * lanes);
-    table.softmax(s.get(), 2, max.get(), sum.get(), alpha.get());
+    table.softmax(s.get(), 2, T{1}, tile_max.get(), max.get(), sum.get(), alpha.get());
     for (std::size_t r = 0; r < lanes; ++r) {
       ASSERT_EQ(s[r], 1);
       long double const want = std::exp(static_cast<long double>(x[r]));
@@ -85,14 +86,16 @@ TEST_P(HostTables, ExponentialIsAccurate) {
 TEST_P(HostTables, ExponentialAtTheEdges) {
   auto const table = host_table<float>(GetParam(), DType::fp32);
   auto const lanes = static_cast<std::size_t>(table.lanes);
-  Aligned<float> s(5 * lanes), max(lanes), sum(lanes), alpha(lanes);
+  Aligned<float> s(5 * lanes), max(lanes), sum(lanes), alpha(lanes), tile_max(lanes);
   float const scores[] = {0.0f, -INFINITY, -1e30f, -104.0f, -87.0f};
   for (std::size_t r = 0; r < lanes; ++r) {
     for (std::size_t j = 0; j < 5; ++j) s[j * lanes + r] = scores[j];
     max[r] = -INFINITY;
     sum[r] = 0;
+    tile_max[r] = 0;
   }
-  EXPECT_TRUE(table.softmax(s.get(), 5, max.get(), sum.get(), alpha.get()));
+  EXPECT_EQ(table.softmax(s.get(), 5, 1.0f, tile_max.get(), max.get(), sum.get(), alpha.get()),
+            Rescale::reset);
   for (std::size_t r = 0; r < lanes; ++r) {
     EXPECT_EQ(s[lanes + r], 0);
     EXPECT_EQ(s[2 * lanes + r], 0);
@@ -102,19 +105,26 @@ TEST_P(HostTables, ExponentialAtTheEdges) {
     EXPECT_EQ(alpha[r], 0) << "nothing was accumulated before";
   }
   // The same scores again: nothing moves.
-  for (std::size_t r = 0; r < lanes; ++r) s[r] = -3;
-  EXPECT_FALSE(table.softmax(s.get(), 1, max.get(), sum.get(), alpha.get()));
+  for (std::size_t r = 0; r < lanes; ++r) s[r] = tile_max[r] = -3;
+  EXPECT_EQ(table.softmax(s.get(), 1, 1.0f, tile_max.get(), max.get(), sum.get(), alpha.get()),
+            Rescale::none);
+  // One row's maximum moves: its part of what was accumulated shrinks, the others' stays.
+  for (std::size_t r = 0; r < lanes; ++r) s[r] = tile_max[r] = r == 1 ? 2.0f : -3.0f;
+  EXPECT_EQ(table.softmax(s.get(), 1, 1.0f, tile_max.get(), max.get(), sum.get(), alpha.get()),
+            Rescale::scale);
+  for (std::size_t r = 0; r < lanes; ++r) EXPECT_NEAR(alpha[r], r == 1 ? std::exp(-2.0f) : 1.0f, 1e-6);
 }
 
 TEST_P(HostTables, ARowThatHasSeenNoKeyStaysEmpty) {
   auto const table = host_table<float>(GetParam(), DType::fp32);
   auto const lanes = static_cast<std::size_t>(table.lanes);
-  Aligned<float> s(2 * lanes), max(lanes), sum(lanes), alpha(lanes);
+  Aligned<float> s(2 * lanes), max(lanes), sum(lanes), alpha(lanes), tile_max(lanes);
   for (std::size_t r = 0; r < lanes; ++r) {
-    s[r] = s[lanes + r] = max[r] = -INFINITY;
+    s[r] = s[lanes + r] = max[r] = tile_max[r] = -INFINITY;
     sum[r] = 0;
   }
-  EXPECT_FALSE(table.softmax(s.get(), 2, max.get(), sum.get(), alpha.get()));
+  EXPECT_EQ(table.softmax(s.get(), 2, 1.0f, tile_max.get(), max.get(), sum.get(), alpha.get()),
+            Rescale::reset);
   for (std::size_t r = 0; r < lanes; ++r) {
     EXPECT_EQ(s[r], 0);
     EXPECT_EQ(sum[r], 0);
@@ -128,33 +138,114 @@ TEST_P(HostTables, ProductsAreThoseOfPlainLoops) {
   int const lanes = table.lanes;
   std::mt19937 random(3);
   std::normal_distribution<float> normal;
+  auto const at = [](int i) { return static_cast<std::size_t>(i); };
   for (int const n : {1, 2, 7, 8, 9, 16, 33}) {
     for (int const dim : {16, 24, 64}) {
-      auto const at = [](int i) { return static_cast<std::size_t>(i); };
-      Aligned<float> q(at(dim * lanes)), k(at((n + table.key_unit) * dim)),
-          s(at((n + table.key_unit) * lanes));
-      Aligned<float> acc(at(dim * lanes)), before(at(dim * lanes));
-      for (int i = 0; i < dim * lanes; ++i) q[at(i)] = normal(random);
-      for (int i = 0; i < (n + table.key_unit) * dim; ++i) k[at(i)] = normal(random);
-      for (int i = 0; i < dim * lanes; ++i) before[at(i)] = acc[at(i)] = normal(random);
-      table.scores(q.get(), k.get(), n, dim, 0.5f, s.get());
-      for (int j = 0; j < n; ++j) {
+      for (int const pitch : {dim, dim + 3}) {
+        // No room after the last key's row: what is read there shows under an address sanitizer.
+        Aligned<float> q(at(dim * lanes)), s(at(n * lanes)), tile_max(at(lanes)), alpha(at(lanes));
+        std::vector<float> k(at((n - 1) * pitch + dim));
+        Aligned<float> acc(at(dim * lanes)), before(at(dim * lanes));
+        for (int i = 0; i < dim * lanes; ++i) q[at(i)] = normal(random);
+        for (float& value : k) value = normal(random);
+        for (int i = 0; i < dim * lanes; ++i) before[at(i)] = acc[at(i)] = normal(random);
+        for (int r = 0; r < lanes; ++r) alpha[at(r)] = 0.25f * static_cast<float>(r % 4);
+        std::int64_t const stride = pitch * static_cast<int>(sizeof(float));
+        table.scores(q.get(), k.data(), stride, n, dim, s.get(), tile_max.get());
         for (int r = 0; r < lanes; ++r) {
-          double want = 0;
-          for (int c = 0; c < dim; ++c) want += 0.5 * q[at(c * lanes + r)] * k[at(j * dim + c)];
-          ASSERT_NEAR(s[at(j * lanes + r)], want, 1e-5 * dim);
+          float most = -INFINITY;
+          for (int j = 0; j < n; ++j) {
+            double want = 0;
+            for (int c = 0; c < dim; ++c)
+              want += static_cast<double>(q[at(c * lanes + r)]) * k[at(j * pitch + c)];
+            ASSERT_NEAR(s[at(j * lanes + r)], want, 2e-5 * dim);
+            most = std::max(most, s[at(j * lanes + r)]);
+          }
+          ASSERT_EQ(tile_max[at(r)], most);
         }
-      }
-      table.accumulate(s.get(), k.get(), n, dim, acc.get());
-      for (int c = 0; c < dim; ++c) {
-        for (int r = 0; r < lanes; ++r) {
-          double want = before[at(c * lanes + r)];
-          for (int j = 0; j < n; ++j) want += static_cast<double>(s[at(j * lanes + r)]) * k[at(j * dim + c)];
-          ASSERT_NEAR(acc[at(c * lanes + r)], want, 1e-4 * n);
+        for (Rescale const rescale : {Rescale::none, Rescale::scale, Rescale::reset}) {
+          for (int i = 0; i < dim * lanes; ++i) acc[at(i)] = rescale == Rescale::reset ? NAN : before[at(i)];
+          table.accumulate(s.get(), k.data(), stride, n, dim, rescale, alpha.get(), acc.get());
+          for (int c = 0; c < dim; ++c) {
+            for (int r = 0; r < lanes; ++r) {
+              float const factor = rescale == Rescale::none    ? 1.0f
+                                   : rescale == Rescale::scale ? alpha[at(r)]
+                                                               : 0.0f;
+              double want = static_cast<double>(before[at(c * lanes + r)]) * factor;
+              for (int j = 0; j < n; ++j)
+                want += static_cast<double>(s[at(j * lanes + r)]) * k[at(j * pitch + c)];
+              ASSERT_NEAR(acc[at(c * lanes + r)], want, 1e-4 * n);
+            }
+          }
         }
       }
     }
   }
+}
+
+TEST_P(HostTables, AMaskHidesWhatLiesOutsideTheBand) {
+  auto const table = host_table<float>(GetParam(), DType::fp32);
+  int const lanes = table.lanes;
+  int const n = 11;
+  for (int const low : {-100, -3, 0, 4, 100}) {
+    for (int const high : {-100, -1, 0, 7, 100}) {
+      Aligned<float> s(static_cast<std::size_t>(n * lanes)), tile_max(static_cast<std::size_t>(lanes));
+      auto const score = [](int j, int r) { return static_cast<float>((7 * j + 3 * r) % 13) - 20.0f; };
+      for (int j = 0; j < n; ++j) {
+        for (int r = 0; r < lanes; ++r) s[static_cast<std::size_t>(j * lanes + r)] = score(j, r);
+      }
+      table.mask(s.get(), n, low, high, tile_max.get());
+      for (int r = 0; r < lanes; ++r) {
+        float most = -INFINITY;
+        for (int j = 0; j < n; ++j) {
+          float const want = j - r >= low && j - r <= high ? score(j, r) : -INFINITY;
+          ASSERT_EQ(s[static_cast<std::size_t>(j * lanes + r)], want) << j << ' ' << r;
+          most = std::max(most, want);
+        }
+        ASSERT_EQ(tile_max[static_cast<std::size_t>(r)], most);
+      }
+    }
+  }
+}
+
+template <class T>
+void check_moves(DType dtype, std::string const& engine) {
+  auto const table = host_table<float>(engine, dtype);
+  int const lanes = table.lanes;
+  auto const at = [](int i) { return static_cast<std::size_t>(i); };
+  std::mt19937 random(5);
+  for (int const dim : {8, 16, 24, 40, 64}) {
+    for (int const rows : {1, lanes - 1, lanes}) {
+      int const pitch = dim + 5;
+      std::vector<T> storage(at(rows * pitch));
+      for (T& value : storage) value = from_float<T>(std::normal_distribution<float>()(random));
+      std::int64_t const stride = pitch * static_cast<int>(sizeof(T));
+      Aligned<float> q(at(dim * lanes)), sum(at(lanes));
+      table.load_queries(storage.data(), stride, rows, dim, -1.0f, q.get());
+      for (int c = 0; c < dim; ++c) {
+        for (int r = 0; r < lanes; ++r) {
+          ASSERT_EQ(q[at(c * lanes + r)], r < rows ? -to_float(storage[at(r * pitch + c)]) : 0.0f);
+        }
+      }
+      for (int r = 0; r < lanes; ++r) sum[at(r)] = r % 5 == 4 ? 0.0f : 3.0f;
+      std::vector<T> out(at(rows * pitch), from_float<T>(-7.0f));
+      table.store_output(q.get(), sum.get(), rows, dim, out.data(), stride);
+      for (int r = 0; r < rows; ++r) {
+        for (int c = 0; c < pitch; ++c) {
+          float const want = c >= dim     ? -7.0f
+                             : r % 5 == 4 ? 0.0f
+                                          : to_float(from_float<T>(q[at(c * lanes + r)] / 3.0f));
+          ASSERT_EQ(to_float(out[at(r * pitch + c)]), want) << r << ' ' << c;
+        }
+      }
+    }
+  }
+}
+
+TEST_P(HostTables, RowsAreTransposedConvertedAndBack) {
+  check_moves<float>(DType::fp32, GetParam());
+  check_moves<half>(DType::fp16, GetParam());
+  check_moves<bfloat16>(DType::bf16, GetParam());
 }
 
 TEST_P(HostTables, RowSoftmaxSumsToOneAtAnyLengthAndAddress) {
@@ -192,7 +283,8 @@ TEST(HostEngines, UnknownNamesAreRefusedWithTheKnownOnes) {
     FAIL() << "accepted";
   } catch (Error const& error) {
     std::string const message = error.what();
-    EXPECT_NE(message.find("engine: `avx1024` is not known here; available: portable, "), std::string::npos)
+    EXPECT_NE(message.find("engine: `avx1024` is not available here in fp32; available: portable, "),
+              std::string::npos)
         << message;
   }
 }
