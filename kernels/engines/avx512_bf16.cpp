@@ -229,6 +229,7 @@ HostTables avx512_bf16_tables() {
   table.lanes = rows;
   table.group = 2;
   table.operand_bytes = 2;
+  table.storage_bytes = 2;
   table.keys_are_operands = true;
   table.load_queries = load_queries;
   table.load_keys = load_keys;

@@ -89,6 +89,7 @@ class HostEngine {
   KOKKOS_FUNCTION void load_queries(char const* rows_of_q, std::int64_t stride, int rows) {
     int const blocks = row_blocks(rows);
     int const lanes = m_table.lanes;
+    m_blocks = blocks;
     for (int block = 0; block < blocks; ++block) {
       int const first = block * lanes;
       int const here = rows - first < lanes ? rows - first : lanes;
@@ -101,6 +102,7 @@ class HostEngine {
   }
 
   KOKKOS_FUNCTION void fetch_keys(std::int64_t, char const* rows, std::int64_t stride, int n) {
+    m_next_k = {rows + n * stride, stride, n, m_head_dim * m_table.storage_bytes};
     m_k_stride = static_cast<std::int64_t>(m_table.operand_bytes) * m_head_dim;
     m_k = m_own_k;
     if (m_table.keys_are_operands) {
@@ -114,6 +116,7 @@ class HostEngine {
   KOKKOS_FUNCTION void release_keys(std::int64_t) const {}
 
   KOKKOS_FUNCTION void fetch_values(std::int64_t, char const* rows, std::int64_t stride, int n) {
+    m_next_v = {rows + n * stride, stride, n, m_value_dim * m_table.storage_bytes};
     m_v_stride = static_cast<std::int64_t>(m_table.operand_bytes) * m_table.group * m_value_dim;
     m_v = m_own_v;
     if (m_table.values_are_operands) {
@@ -127,6 +130,7 @@ class HostEngine {
   KOKKOS_FUNCTION void release_values(std::int64_t) const {}
 
   KOKKOS_FUNCTION void scores(int block, int first, int n) {
+    prefetch(m_next_k, block);
     m_table.scores(q(block), m_k + first * m_k_stride, m_k_stride, n, m_head_dim, m_s, m_tile_max);
   }
 
@@ -141,6 +145,7 @@ class HostEngine {
   }
 
   KOKKOS_FUNCTION void accumulate(int block, int first, int n) {
+    prefetch(m_next_v, block);
     m_table.accumulate(m_s, m_v + first / m_table.group * m_v_stride, m_v_stride, n, m_value_dim, m_rescale,
                        m_alpha + block * m_table.lanes, acc(block));
   }
@@ -198,6 +203,28 @@ class HostEngine {
     }
   }
 
+  /// Rows of K or V that the next tile is likely to have; past the last key's, another head's or nobody's,
+  /// which a prefetch may name.
+  struct Rows {
+    char const* first = nullptr;
+    std::int64_t stride = 0;
+    int count = 0;
+    int bytes = 0;
+  };
+
+  /// Brings a block's share of the next tile to the second-level cache: asked for all at once, its lines
+  /// would wait for each other and hold up the products.
+  KOKKOS_FUNCTION void prefetch(Rows const& rows, int block) const {
+#if !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)
+    constexpr int line_bytes = 64;
+    int const end = rows.count * (block + 1) / m_blocks;
+    for (int row = rows.count * block / m_blocks; row < end; ++row) {
+      char const* const at = rows.first + row * rows.stride;
+      for (int byte = 0; byte < rows.bytes; byte += line_bytes) __builtin_prefetch(at + byte, 0, 2);
+    }
+#endif
+  }
+
   HostTable<T> const& m_table;
   T m_scale;
   T m_sign;
@@ -214,6 +241,9 @@ class HostEngine {
   T* m_tile_max;
   char const* m_k = nullptr;  ///< the tile, here or in the caller's memory
   char const* m_v = nullptr;
+  Rows m_next_k;
+  Rows m_next_v;
+  int m_blocks = 1;
   std::int64_t m_k_stride = 0;
   std::int64_t m_v_stride = 0;
   Rescale m_rescale = Rescale::none;  ///< what the last softmax asked for

@@ -35,6 +35,7 @@ struct HostTable {
   int lanes = 0;                 ///< query rows in a block
   int group = 1;                 ///< elements that one multiply sums; v and p have room for whole groups
   int operand_bytes = sizeof(T);
+  int storage_bytes = sizeof(T);
   bool keys_are_operands = false;    ///< storage has the form of k: load_keys is not needed
   bool values_are_operands = false;  ///< storage has the form of v: load_values is not needed
 

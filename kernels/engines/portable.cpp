@@ -9,13 +9,13 @@
 namespace flashpad::engines {
 namespace {
 
-// The products keep `at_once` x 2 accumulators in registers: enough to hide the latency of the multiply-add
-// (4 cycles, 2 a cycle), within 32 registers of AVX-512 and 16 of the others, at 10 (or 6) loads for 16 (or
-// 8) multiply-adds.
+// The products keep `at_once` x 2 sums in registers, of so many keys or elements of V: enough to hide the
+// latency of the multiply-add (4 cycles, 2 a cycle) within 32 registers of AVX-512 and 16 of the others, at
+// 10 loads for 16 multiply-adds (or 8 for 12).
 #if defined(__AVX512F__)
 constexpr int at_once = 8;
 #else
-constexpr int at_once = 4;
+constexpr int at_once = 6;
 #endif
 
 template <class Storage, class T>
@@ -86,34 +86,43 @@ void scores(void const* q, void const* keys, std::int64_t stride, int n, int dim
   FLASHPAD_EACH(vectors) store(tile_max + i * width<T>, most[i]);
 }
 
+/// `dims` elements of V, which v and acc begin with.
+template <int dims, class T>
+FLASHPAD_INLINE void accumulate_dims(T const* p, char const* v, std::int64_t stride, int n, Rescale rescale,
+                                     T const* alpha, T* acc) {
+  Vector<T> sum[dims][vectors] = {};
+  if (rescale != Rescale::reset) {
+#pragma GCC unroll 16
+    for (int y = 0; y < dims; ++y) FLASHPAD_EACH(vectors) sum[y][i] = load(acc + y * lanes<T> + i * width<T>);
+  }
+  if (rescale == Rescale::scale) {
+#pragma GCC unroll 16
+    for (int y = 0; y < dims; ++y) FLASHPAD_EACH(vectors) sum[y][i] *= load(alpha + i * width<T>);
+  }
+  for (int j = 0; j < n; ++j) {
+    T const* const row = reinterpret_cast<T const*>(v + j * stride);
+    Vector<T> weight[vectors];
+    FLASHPAD_EACH(vectors) weight[i] = load(p + j * lanes<T> + i * width<T>);
+#pragma GCC unroll 16
+    for (int y = 0; y < dims; ++y) FLASHPAD_EACH(vectors) sum[y][i] += weight[i] * row[y];
+  }
+#pragma GCC unroll 16
+  for (int y = 0; y < dims; ++y) FLASHPAD_EACH(vectors) store(acc + y * lanes<T> + i * width<T>, sum[y][i]);
+}
+
 template <class T>
 void accumulate(void const* probabilities, void const* values, std::int64_t stride, int n, int dim,
                 Rescale rescale, T const* alpha, T* acc) {
   T const* const p = static_cast<T const*>(probabilities);
-  for (int c = 0; c < dim; c += at_once) {
-    char const* const v = static_cast<char const*>(values) + c * static_cast<int>(sizeof(T));
-    T* const at = acc + c * lanes<T>;
-    Vector<T> sum[at_once][vectors] = {};
-    if (rescale != Rescale::reset) {
-#pragma GCC unroll 16
-      for (int y = 0; y < at_once; ++y)
-        FLASHPAD_EACH(vectors) sum[y][i] = load(at + y * lanes<T> + i * width<T>);
-    }
-    if (rescale == Rescale::scale) {
-#pragma GCC unroll 16
-      for (int y = 0; y < at_once; ++y) FLASHPAD_EACH(vectors) sum[y][i] *= load(alpha + i * width<T>);
-    }
-    for (int j = 0; j < n; ++j) {
-      T const* const row = reinterpret_cast<T const*>(v + j * stride);
-      Vector<T> weight[vectors];
-      FLASHPAD_EACH(vectors) weight[i] = load(p + j * lanes<T> + i * width<T>);
-#pragma GCC unroll 16
-      for (int y = 0; y < at_once; ++y) FLASHPAD_EACH(vectors) sum[y][i] += weight[i] * row[y];
-    }
-#pragma GCC unroll 16
-    for (int y = 0; y < at_once; ++y)
-      FLASHPAD_EACH(vectors) store(at + y * lanes<T> + i * width<T>, sum[y][i]);
-  }
+  char const* const v = static_cast<char const*>(values);
+  constexpr int bytes = sizeof(T);
+  int c = 0;
+  for (; c + at_once <= dim; c += at_once)
+    accumulate_dims<at_once, T>(p, v + c * bytes, stride, n, rescale, alpha, acc + c * lanes<T>);
+  for (; c + 4 <= dim; c += 4)
+    accumulate_dims<4, T>(p, v + c * bytes, stride, n, rescale, alpha, acc + c * lanes<T>);
+  for (; c < dim; c += 2)
+    accumulate_dims<2, T>(p, v + c * bytes, stride, n, rescale, alpha, acc + c * lanes<T>);
 }
 
 template <class Storage, class T>
@@ -121,6 +130,7 @@ HostTable<T> make_table(char const* engine) {
   HostTable<T> table;
   table.engine = engine;
   table.lanes = lanes<T>;
+  table.storage_bytes = sizeof(Storage);
   table.keys_are_operands = table.values_are_operands = sizeof(Storage) == sizeof(T);
   table.load_queries = load_queries<Storage, T>;
   table.load_keys = table.load_values = load_rows<Storage, T>;

@@ -13,22 +13,28 @@ namespace {
 template <class T>
 void mask(T* s, int n, int low, int high, T* tile_max) {
   using Bits = typename VectorOf<T>::Bits;
-  for (int x = 0; x < vectors; ++x) {
-    Bits row;
-    FLASHPAD_EACH(width<T>) row[i] = x * width<T> + i;
-    Bits const from = row + low;
-    Bits const to = row + high;
-    Vector<T> most = splat<T>(-infinity<T>);
-    for (int j = 0; j < n; ++j) {
-      T* const at = s + j * lanes<T> + x * width<T>;
-      // A guarded -infinity and no large negative number: a finite one would beat logits that are smaller.
-      Vector<T> const seen = ((from <= j) & (to >= j)) ? load(at) : splat<T>(-infinity<T>);
-      store(at, seen);
-      most = maximum<T>(most, seen);
-    }
-    store(tile_max + x * width<T>, most);
-  }
+  // Keys that every row sees: their scores only go into the maximum.
+  int const from = low + lanes<T> - 1 < 0 ? 0 : low + lanes<T> - 1 < n ? low + lanes<T> - 1 : n;
+  int const to = high + 1 < from ? from : high + 1 < n ? high + 1 : n;
+  Bits row[vectors];
+  Vector<T> most[vectors];
+  FLASHPAD_EACH(lanes<T>) row[i / width<T>][i % width<T>] = i;
+  FLASHPAD_EACH(vectors) most[i] = splat<T>(-infinity<T>);
+  auto const hide = [&](int j)
+      __attribute__((always_inline)){FLASHPAD_EACH(vectors){T* const at = s + j * lanes<T> + i * width<T>;
+  // A guarded -infinity and no large negative number: a finite one would beat logits that are smaller.
+  auto const seen = (row[i] <= j - low) & (row[i] >= j - high);
+  Vector<T> const score = seen ? load(at) : splat<T>(-infinity<T>);
+  store(at, score);
+  most[i] = maximum<T>(most[i], score);
 }
+};  // namespace
+for (int j = 0; j < from; ++j) hide(j);
+for (int j = from; j < to; ++j)
+  FLASHPAD_EACH(vectors) most[i] = maximum<T>(most[i], load(s + j * lanes<T> + i * width<T>));
+for (int j = to; j < n; ++j) hide(j);
+FLASHPAD_EACH(vectors) store(tile_max + i * width<T>, most[i]);
+}  // namespace flashpad::engines
 
 /// How P goes to memory where the second product takes it in T: in the place of the scores, two keys at a
 /// time or the last one alone.
