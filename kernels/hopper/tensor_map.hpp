@@ -39,7 +39,11 @@ inline CUtensorMap make_tensor_map(TensorSpec const& t, int box_rows) {
     void* function = nullptr;
     cudaDriverEntryPointQueryResult found;
     // By entry point, so that nothing links the driver's library.
+#if CUDART_VERSION >= 12050
     cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found);
+#else
+    cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &function, cudaEnableDefault, &found);
+#endif
     return reinterpret_cast<Encode>(function);
   }();
   if (encode == nullptr)
