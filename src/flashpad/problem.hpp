@@ -21,7 +21,11 @@ struct Shape {
   std::int64_t head_dim = 0;
   std::int64_t value_dim = 0;
 
-  friend bool operator==(Shape const&, Shape const&) = default;
+  // Spelled out: device code, which includes this, is C++17 as well.
+  friend constexpr bool operator==(Shape const& a, Shape const& b) {
+    return a.batch == b.batch && a.heads == b.heads && a.kv_heads == b.kv_heads && a.seq_q == b.seq_q &&
+           a.seq_k == b.seq_k && a.head_dim == b.head_dim && a.value_dim == b.value_dim;
+  }
 };
 
 /// Which keys a query sees. Aligned bottom-right: with p = i + seq_k - seq_q, query i sees key j when
@@ -37,7 +41,9 @@ struct Mask {
   [[nodiscard]] constexpr bool is_none() const { return left < 0 && right < 0; }
   [[nodiscard]] constexpr bool is_causal() const { return left < 0 && right == 0; }
 
-  friend bool operator==(Mask const&, Mask const&) = default;
+  friend constexpr bool operator==(Mask const& a, Mask const& b) {
+    return a.left == b.left && a.right == b.right;
+  }
 };
 
 /// "none", "causal" or "window[left,right]".
