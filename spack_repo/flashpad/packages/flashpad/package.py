@@ -57,6 +57,8 @@ class Flashpad(CMakePackage, CudaPackage, ROCmPackage):
         rocm = f"+rocm amdgpu_target={arch}"
         depends_on(f"kokkos {rocm}", when=rocm)
     depends_on("kokkos+wrapper", when="+cuda %gcc")
+    # The build systems above add direct dependencies on cuda and hip; no other library of either is linked.
+    depends_on("cuda@12:", when="+cuda")
     # Lambdas in device code are an option before Kokkos 5, and always on from there.
     depends_on("kokkos+cuda_lambda", when="+cuda ^kokkos@:4")
 
@@ -78,3 +80,15 @@ class Flashpad(CMakePackage, CudaPackage, ROCmPackage):
         elif self.spec.satisfies("+cuda"):
             args.append(self.define("CMAKE_CXX_COMPILER", self["kokkos"].kokkos_cxx))
         return args
+
+    @run_after("install", when="+driver")
+    def keep_an_input(self):
+        cache_extra_test_sources(self, "inputs/flash.yaml")
+
+    @when("+driver")
+    def test_run(self):
+        """the installed driver runs an experiment, and verifies each row"""
+        driver = which(self.prefix.bin.flashpad, required=True)
+        with working_dir(self.test_suite.current_test_cache_dir):
+            output = driver("run", "inputs/flash.yaml", output=str.split, error=str.split)
+        assert " ok" in output, output
