@@ -2,6 +2,7 @@
 #
 #   make run         the quickstart: set up, build, run inputs/quickstart.yaml
 #   make test        set up, build, run the test suite
+#   make check-NAME  one of the checks in .ci/check, as in README's support table
 #   make deps        only install what is missing; make build: and build build/flashpad
 #   make clean       remove what was built, keep build/deps; make distclean: remove build/
 #
@@ -34,6 +35,9 @@ run-autotune:
 
 test: build
 	ctest --preset default
+
+check-%:
+	@bash .ci/run $*
 
 deps:
 	@scripts/setup.sh

@@ -1,6 +1,6 @@
 # make clean: removes what was built and keeps build/deps, which takes a download to make again.
 file(GLOB entries LIST_DIRECTORIES true ${CMAKE_CURRENT_LIST_DIR}/../build/*)
-list(FILTER entries EXCLUDE REGEX "/deps$")
+list(FILTER entries EXCLUDE REGEX "/deps[^/]*$")
 if(entries)
   file(REMOVE_RECURSE ${entries})
 endif()

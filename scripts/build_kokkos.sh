@@ -1,15 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-#   scripts/build_kokkos.sh PREFIX WORK
+#   scripts/build_kokkos.sh PREFIX WORK [CMAKE_ARGUMENT...]
 #
-# Builds Kokkos and Kokkos Kernels (OpenMP and Serial, shared) from the distribution's source package of
-# Trilinos, which holds both, and installs them in PREFIX. Called by setup.sh; needs no root, and leaves
-# apt's configuration and package lists as they are. WORK is a folder for temporary files.
+# Builds Kokkos and Kokkos Kernels (shared) from the distribution's source package of Trilinos, which holds
+# both, and installs them in PREFIX: with OpenMP and Serial, or with what the arguments choose
+# (-DKokkos_ENABLE_HIP=ON, -DCMAKE_CXX_COMPILER=hipcc); both libraries get them. Called by setup.sh; needs no
+# root, and leaves apt's configuration and package lists as they are. WORK is a folder for temporary files; the
+# source package that an earlier call left there is used again.
 set -eu
 
 prefix=$1
 work=$2/kokkos
+shift 2
+[ $# != 0 ] || set -- -DKokkos_ENABLE_OPENMP=ON -DKokkos_ENABLE_SERIAL=ON
 mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/sources.d"
 
 say() { echo "setup: $*"; }
@@ -48,18 +52,21 @@ apt_source() {
     -o Dir::State::Lists="$work/lists" -o Dir::Cache="$work/cache" "$@" </dev/null
 }
 
-say "downloading the source package trilinos (about 170 MB), for Kokkos with OpenMP"
-# A mirror without sources is no failure as long as another has the package.
-apt_source update || true
 cd "$work"
-apt_source source --download-only --tar-only trilinos
-archive=$(ls trilinos_*.orig.tar.*)
+if ! archive=$(ls trilinos_*.orig.tar.* 2>/dev/null); then
+  say "downloading the source package trilinos (about 170 MB), for Kokkos"
+  # A mirror without sources is no failure as long as another has the package.
+  apt_source update || true
+  apt_source source --download-only --tar-only trilinos
+  archive=$(ls trilinos_*.orig.tar.*)
+fi
 
 # --- Build -----------------------------------------------------------------------------------------------
 
 tar -xf "$archive" --wildcards '*/packages/kokkos' '*/packages/kokkos-kernels'
 source=$(dirname ./*/packages)/packages
 jobs=$(nproc)
+rm -rf kokkos kokkos-kernels
 
 build() {
   name=$1
@@ -74,11 +81,11 @@ build() {
   fi
 }
 
-say "building Kokkos and Kokkos Kernels on $jobs cores into $prefix (about half a minute on two)"
+say "building Kokkos and Kokkos Kernels ($*) on $jobs cores into $prefix (about half a minute on two)"
 rm -rf "$prefix"
-build kokkos -DKokkos_ENABLE_OPENMP=ON -DKokkos_ENABLE_SERIAL=ON -DKokkos_ENABLE_TESTS=OFF
+build kokkos -DKokkos_ENABLE_TESTS=OFF "$@"
 # The BLAS component alone, without instantiations ahead of time: the library makes those it uses. The
 # mangling is named because there may be no Fortran compiler to ask.
 build kokkos-kernels -DKokkos_ROOT="$prefix" -DKokkosKernels_ENABLED_COMPONENTS=BLAS \
   -DKokkosKernels_ENABLE_TPL_BLAS=ON -DKokkosKernels_ENABLE_TPL_LAPACK=OFF -DKokkosKernels_ADD_DEFAULT_ETI=OFF \
-  "-DF77_BLAS_MANGLE=(name,NAME) name ## _" -DKokkosKernels_ENABLE_TESTS=OFF
+  "-DF77_BLAS_MANGLE=(name,NAME) name ## _" -DKokkosKernels_ENABLE_TESTS=OFF "$@"

@@ -236,7 +236,9 @@ TEST(Plan, RefusesWhatItCannotDo) {
   EXPECT_THAT(plan({.tile = {0, 70000}}), testing::StartsWith("tile.k: 70000 is out of range"));
   // Rows of 2 KiB: keys and values alone fill more than any host's scratch, whatever its vectors' length.
   Shape const wide{1, 1, 1, 30, 40, 256, 256};
-  EXPECT_THAT(refusal([&] { Plan<Exec>(exec, wide, DType::fp32, {.tile = {65536, 65536}}); }),
+  EXPECT_THAT(refusal([&] {
+                Plan<Exec>(exec, wide, DType::fp32, {.tile = {65536, 65536}});
+              }),
               testing::AllOf(testing::StartsWith("tile: 65536x65536 needs "),
                              testing::HasSubstr(" bytes of team scratch; allowed: ")));
   EXPECT_THAT(plan({.splits = 5000}),
