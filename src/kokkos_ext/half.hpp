@@ -46,11 +46,12 @@ FLASHPAD_FORCEINLINE float to_float(half value) {
 FLASHPAD_FORCEINLINE float to_float(float value) { return value; }
 FLASHPAD_FORCEINLINE double to_float(double value) { return value; }
 
+// For the device as well, like what specialises them: Clang takes no other kind of specialisation.
 template <class T>
-T from_float(float value);
+FLASHPAD_FORCEINLINE T from_float(float value);
 
 template <class T>
-T from_float(double value);
+FLASHPAD_FORCEINLINE T from_float(double value);
 
 /// Round to nearest, ties to even; NaN stays a (quiet) NaN.
 template <>
