@@ -2,6 +2,7 @@
 #include <flashpad/error.hpp>
 
 #include "kernels/engines/host_engines.hpp"
+#include "kernels/engines/host_levels.hpp"
 #include "kernels/engines/host_tables.hpp"
 #include "problem/text.hpp"
 
@@ -17,35 +18,15 @@ struct Entry {
 };
 
 bool always() { return true; }
-// The features of the x86-64 levels that matter, one by one: older compilers do not know the levels' names.
-// Processors with these have the rest of the level.
-#ifdef FLASHPAD_HAS_LEVEL_v3
-bool has_v3() {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-         __builtin_cpu_supports("bmi2");
-}
-#endif
-#ifdef FLASHPAD_HAS_LEVEL_v4
-bool has_v4() {
-  return has_v3() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vl");
-}
-#endif
-
-#ifdef FLASHPAD_HAS_LEVEL_avx512_bf16
-bool has_avx512_bf16() { return has_v4() && __builtin_cpu_supports("avx512bf16"); }
-#endif
-
 constexpr Entry entries[] = {
 #ifdef FLASHPAD_HAS_LEVEL_avx512_bf16
-    {"avx512-bf16", has_avx512_bf16, avx512_bf16_tables},
+    {"avx512-bf16", has_level_avx512_bf16, avx512_bf16_tables},
 #endif
 #ifdef FLASHPAD_HAS_LEVEL_v4
-    {"portable-v4", has_v4, portable_tables_v4},
+    {"portable-v4", has_level_v4, portable_tables_v4},
 #endif
 #ifdef FLASHPAD_HAS_LEVEL_v3
-    {"portable-v3", has_v3, portable_tables_v3},
+    {"portable-v3", has_level_v3, portable_tables_v3},
 #endif
     {"portable-baseline", always, portable_tables_baseline},
 };

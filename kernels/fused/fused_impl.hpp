@@ -5,6 +5,8 @@
 
 #include "attention/runner.hpp"
 #include "kernels/engines/host_engines.hpp"
+#include "kernels/engines/rows_engines.hpp"
+#include "kernels/fused/rows_choice.hpp"
 #include "kokkos_ext/execution.hpp"
 
 #include <algorithm>
@@ -17,6 +19,8 @@ namespace detail {
 template <class Exec, class Storage, class Compute>
 std::unique_ptr<Runner<Exec>> make_host_fused(Request<Exec> const& request, std::string const& engine_name);
 template <class Exec, class Storage, class Compute>
+std::unique_ptr<Runner<Exec>> make_rows_fused(Request<Exec> const& request, std::string const& engine_name);
+template <class Exec, class Storage, class Compute>
 std::unique_ptr<Runner<Exec>> make_simt_fused(Request<Exec> const& request);
 
 /// Which engine serves a request: the one asked for, or the backend's best. To add an engine of a backend:
@@ -25,6 +29,9 @@ template <class Exec, class Storage, class Compute>
 std::unique_ptr<Runner<Exec>> make_fused_of(Request<Exec> const& request) {
   std::string const& engine = request.options.engine;  // the plan refused those that are not available
   if constexpr (kokkos_ext::is_host<Exec>) {
+    if (engines::is_rows_engine(engine) || (engine.empty() && few_rows(request.shape))) {
+      return make_rows_fused<Exec, Storage, Compute>(request, engine.empty() ? "rows" : engine);
+    }
     if (engine != "simt") {
       return make_host_fused<Exec, Storage, Compute>(request, engine);
     }
@@ -48,7 +55,10 @@ std::unique_ptr<Runner<Exec>> make_fused(Request<Exec> const& request) {
 template <class Exec>
 std::vector<std::string> engine_names([[maybe_unused]] DType dtype) {
   std::vector<std::string> names;
-  if constexpr (kokkos_ext::is_host<Exec>) names = engines::host_engine_names(dtype);
+  if constexpr (kokkos_ext::is_host<Exec>) {
+    names = engines::host_engine_names(dtype);
+    for (std::string const& name : engines::rows_engine_names(dtype)) names.push_back(name);
+  }
   names.emplace_back("simt");
   return names;
 }

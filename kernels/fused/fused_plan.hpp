@@ -100,11 +100,12 @@ void reserve_scratch(Exec const& exec, int level, std::size_t bytes) {
 }
 
 /// A planned fused kernel: one engine, one league. The workspace holds the partial results of a split walk.
-template <class Exec, class Engine, class Storage>
+template <class Exec, class Engine, class Storage,
+          class FunctorOf = FusedKernel<Exec, Engine, kokkos_ext::TeamSchedule<Exec>>>
 class FusedRunner final : public Runner<Exec> {
  public:
   using Compute = typename Engine::Compute;
-  using Functor = FusedKernel<Exec, Engine, kokkos_ext::TeamSchedule<Exec>>;
+  using Functor = FunctorOf;
   using Policy = typename Functor::Policy;
 
   FusedRunner(Request<Exec> const& request, FusedProblem const& problem,

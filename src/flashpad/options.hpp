@@ -63,6 +63,7 @@ struct Choice {
   std::string engine;  ///< empty where the kernel has none
   Tile tile;           ///< {0, 0} where the kernel has no tiles
   int splits = 1;
+  int heads_per_tile = 1;  ///< query heads that share one pass over their K and V
   int team_size = 0;
   int vector_length = 0;
   double workspace_bytes = 0;  ///< memory of the plan, beyond inputs and outputs

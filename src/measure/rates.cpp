@@ -53,7 +53,7 @@ void rate(Case const& one, Choice const& choice, Backend& place, Row& row) {
   double const bytes = model::bytes_model(choice.kernel, work);
   row.flops = flops;
   row.bytes_model = bytes;
-  row.bytes_tiles = model::bytes_tiles(choice.kernel, work, choice.tile);
+  row.bytes_tiles = model::bytes_tiles(choice.kernel, work, choice.tile, choice.heads_per_tile);
   row.byte_ratio = model::byte_ratio(choice.kernel, work);
   if (!row.median_s || *row.median_s <= 0) return;
   double const rate = flops / *row.median_s;

@@ -80,13 +80,13 @@ double bytes_model(Kernel kernel, Work const& work) {
   return io + n.batch * n.heads * n.seq_q * n.seq_k * pair_bytes;
 }
 
-std::optional<double> bytes_tiles(Kernel kernel, Work const& work, Tile tile) {
+std::optional<double> bytes_tiles(Kernel kernel, Work const& work, Tile tile, int heads_per_tile) {
   require_concrete(kernel);
   if (kernel == Kernel::naive || tile.q <= 0 || tile.k <= 0) return std::nullopt;
   Sizes const n = sizes(work);
   double const width = kernel == Kernel::stats ? n.head_dim : n.head_dim + n.value_dim;
   double const once = io_bytes(kernel, work) - n.element * n.batch * n.kv_heads * n.seq_k * width;
-  return once + n.element * n.batch * n.heads * width * keys_visited(work, tile);
+  return once + n.element * n.batch * (n.heads / heads_per_tile) * width * keys_visited(work, tile);
 }
 
 std::optional<double> byte_ratio(Kernel kernel, Work const& work) {

@@ -39,8 +39,9 @@ double io_bytes(Kernel kernel, Work const& work);
 double bytes_model(Kernel kernel, Work const& work);
 
 /// Bytes that the tile loop asks of the next level of memory: as io_bytes, but K and V once for every query
-/// tile and key tile visited. Empty for kernels without tiles and where the tile is not known.
-std::optional<double> bytes_tiles(Kernel kernel, Work const& work, Tile tile);
+/// tile and key tile visited, by `heads_per_tile` query heads at once. Empty for kernels without tiles and
+/// where the tile is not known.
+std::optional<double> bytes_tiles(Kernel kernel, Work const& work, Tile tile, int heads_per_tile = 1);
 
 /// bytes_model(naive) / bytes_model(kernel): the traffic that fusing saves. Empty for `stats`, which computes
 /// something else, and where no byte moves.

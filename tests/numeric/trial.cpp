@@ -190,6 +190,10 @@ namespace {
   return engines[0] == "portable" ? engines[1] : engines[0];
 }
 
+[[maybe_unused]] std::string best_rows(std::vector<std::string> const& engines) {
+  return *(std::find(engines.begin(), engines.end(), "rows") + 1);
+}
+
 }  // namespace
 
 std::vector<Way> ways_in(DType dtype) {
@@ -197,7 +201,7 @@ std::vector<Way> ways_in(DType dtype) {
   auto const add = [&](std::string const& backend, std::vector<std::string> const& engines) {
     ways.push_back({backend, Kernel::naive, "", dtype});
     for (std::string const& engine : engines) {
-      if (engine == "portable") continue;  // another name of one of the rest
+      if (engine == "portable" || engine == "rows") continue;  // other names of one of the rest
       ways.push_back({backend, Kernel::fused, engine, dtype});
       ways.push_back({backend, Kernel::stats, engine, dtype});
     }
@@ -207,7 +211,8 @@ std::vector<Way> ways_in(DType dtype) {
 #endif
 #ifdef KOKKOS_ENABLE_OPENMP
   // One backend runs every engine; the others run the same code, with the best one and with SIMT.
-  add("openmp", {best(engine_names<Kokkos::OpenMP>(dtype)), "simt"});
+  std::vector<std::string> const engines = engine_names<Kokkos::OpenMP>(dtype);
+  add("openmp", {best(engines), best_rows(engines), "simt"});
 #endif
 #ifdef KOKKOS_ENABLE_THREADS
   add("threads", {best(engine_names<Kokkos::Threads>(dtype))});

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Few query rows in bfloat16 by vdpbf16ps: products of pairs of bfloat16, summed in float32, from K and V as
+// they lie in memory. P is rounded to bfloat16 just before its product. The instruction takes denormal inputs
+// as zero and flushes denormal sums.
+#include "kernels/engines/rows_parts.hpp"
+
+namespace flashpad::engines {
+namespace {
+
+constexpr int wide = 32;  // elements of one vector
+constexpr int level_most_rows = 8;
+
+FLASHPAD_INLINE __m512bh load_wide(bfloat16 const* from) { return (__m512bh)_mm512_loadu_si512(from); }
+
+/// The first `count` elements, and zeros.
+FLASHPAD_INLINE __m512bh load_some(bfloat16 const* from, int count) {
+  return (__m512bh)_mm512_maskz_loadu_epi16((1u << count) - 1, from);
+}
+
+/// q is [dim / 32][rows][32], in bfloat16.
+void load_query(void const* row, int dim, int rows, int r, float* q) {
+  auto const* from = static_cast<bfloat16 const*>(row);
+  auto* to = reinterpret_cast<bfloat16*>(q);
+  for (int c = 0; c < (dim + wide - 1) / wide * wide; ++c) {
+    to[(c / wide * rows + r) * wide + c % wide] = from != nullptr && c < dim ? from[c] : bfloat16{0};
+  }
+}
+
+template <int keys, int rows>
+FLASHPAD_INLINE void add_products(__m512 (&sum)[keys][rows], __m512bh const (&key)[keys], float const* q) {
+#pragma GCC unroll 8
+  for (int r = 0; r < rows; ++r) {
+    __m512 query = _mm512_load_ps(q + r * width<float>);
+    keep_in_register(query);
+#pragma GCC unroll 16
+    for (int y = 0; y < keys; ++y) sum[y][r] = _mm512_dpbf16_ps(sum[y][r], key[y], (__m512bh)query);
+  }
+}
+
+template <int rows>
+void scores(float const* q, void const* k, std::int64_t stride, int n, int dim, float scale, float* s,
+            RowsAhead ahead) {
+  constexpr int keys = sums / rows;
+  int const whole = dim / wide * wide;
+  for (int j = 0; j < n; j += keys) {
+    bfloat16 const* key[keys];
+#pragma GCC unroll 16
+    for (int y = 0; y < keys; ++y) {
+      key[y] = row_of<bfloat16>(k, stride, j + y < n ? j + y : n - 1);
+      prefetch(ahead, j + y, 0, ahead.bytes);
+    }
+    __m512 sum[keys][rows];
+#pragma GCC unroll 16
+    for (int i = 0; i < sums; ++i) sum[i / rows][i % rows] = _mm512_setzero_ps();
+    __m512bh value[keys];
+    for (int c = 0; c < whole; c += wide) {
+#pragma GCC unroll 16
+      for (int y = 0; y < keys; ++y) value[y] = load_wide(key[y] + c);
+      add_products<keys, rows>(sum, value, q + c / 2 * rows);
+    }
+    if (whole < dim) {
+#pragma GCC unroll 16
+      for (int y = 0; y < keys; ++y) value[y] = load_some(key[y] + whole, dim - whole);
+      add_products<keys, rows>(sum, value, q + whole / 2 * rows);
+    }
+    FloatVector group[sums];
+#pragma GCC unroll 16
+    for (int i = 0; i < sums; ++i) group[i] = (FloatVector)sum[i / rows][i % rows];
+    store(s + j * rows, sums_of<float>(group) * scale);
+  }
+}
+
+/// p [keys][rows] to bfloat16, in place, as [keys / 2][rows] pairs: the two keys of a row side by side. What
+/// is behind the last key is 0.
+template <int rows>
+FLASHPAD_INLINE void pair_keys(float* p, int n) {
+  alignas(32) short from[16];
+#pragma GCC unroll 16
+  for (int i = 0; i < 16; ++i) {
+    int const pair = i / 2;
+    from[i] = static_cast<short>((pair / rows * 2 + i % 2) * rows + pair % rows);
+  }
+  __m256i const order = _mm256_load_si256(reinterpret_cast<__m256i const*>(from));
+  for (int i = 0; i < n * rows; i += 16) {
+    auto const narrow = (__m256i)_mm512_cvtneps_pbh(_mm512_load_ps(p + i));
+    _mm256_store_si256(reinterpret_cast<__m256i*>(p + i / 2), _mm256_permutexvar_epi16(order, narrow));
+  }
+}
+
+/// Two keys' elements side by side: of elements 0 to 3 of each eight, and of 4 to 7. acc keeps that order.
+struct Pairs {
+  __m512bh low, high;
+};
+
+FLASHPAD_INLINE Pairs pairs_of(__m512bh even, __m512bh odd) {
+  return {(__m512bh)_mm512_unpacklo_epi16((__m512i)even, (__m512i)odd),
+          (__m512bh)_mm512_unpackhi_epi16((__m512i)even, (__m512i)odd)};
+}
+
+/// `columns` times 32 elements of acc; the last may have only `count` in V.
+template <int rows, int columns>
+FLASHPAD_INLINE void accumulate_columns(std::uint32_t const* p, bfloat16 const* v, std::int64_t stride, int n,
+                                        int count, int acc_row, float const* alpha, float* acc,
+                                        RowsAhead const& ahead, int from, int to) {
+  __m512 sum[rows][2 * columns];
+#pragma GCC unroll 8
+  for (int r = 0; r < rows; ++r) {
+    __m512 const factor = _mm512_set1_ps(alpha != nullptr ? alpha[r] : 1);
+#pragma GCC unroll 16
+    for (int x = 0; x < 2 * columns; ++x) {
+      sum[r][x] = _mm512_mul_ps(_mm512_load_ps(acc + r * acc_row + x * width<float>), factor);
+    }
+  }
+  auto const add = [&](int j, bool both, bool some) __attribute__((always_inline)) {
+    bfloat16 const* const even = row_of<bfloat16>(v, stride, j);
+    bfloat16 const* const odd = row_of<bfloat16>(v, stride, both ? j + 1 : j);
+#pragma GCC unroll 8
+    for (int x = 0; x < columns; ++x) {
+      // A key that does not exist is no key: 0 times what may be infinite would be NaN.
+      __m512bh const first = some ? load_some(even + x * wide, count) : load_wide(even + x * wide);
+      __m512bh const none = (__m512bh)_mm512_setzero_si512();
+      __m512bh const second = !both  ? none
+                              : some ? load_some(odd + x * wide, count)
+                                     : load_wide(odd + x * wide);
+      Pairs const value = pairs_of(first, second);
+#pragma GCC unroll 8
+      for (int r = 0; r < rows; ++r) {
+        auto const weight = (__m512bh)_mm512_set1_epi32(static_cast<int>(p[j / 2 * rows + r]));
+        sum[r][2 * x] = _mm512_dpbf16_ps(sum[r][2 * x], value.low, weight);
+        sum[r][2 * x + 1] = _mm512_dpbf16_ps(sum[r][2 * x + 1], value.high, weight);
+      }
+    }
+  };
+  bool const some = count < wide;
+  int const even = n / 2 * 2;
+  for (int j = 0; j < even; j += 2) {
+    prefetch(ahead, j, from, to);
+    prefetch(ahead, j + 1, from, to);
+    if (some)
+      add(j, true, true);
+    else
+      add(j, true, false);
+  }
+  if (even < n) add(even, false, some);
+#pragma GCC unroll 8
+  for (int r = 0; r < rows; ++r) {
+#pragma GCC unroll 16
+    for (int x = 0; x < 2 * columns; ++x) _mm512_store_ps(acc + r * acc_row + x * width<float>, sum[r][x]);
+  }
+}
+
+template <int rows>
+void accumulate(float* p, void const* v, std::int64_t stride, int n, int dim, float const* alpha, float* acc,
+                RowsAhead ahead) {
+  constexpr int columns = rows == 8 ? 1 : rows == 4 ? 2 : 4;
+  int const acc_row = (dim + wide - 1) / wide * wide;
+  auto const* const values = static_cast<bfloat16 const*>(v);
+  pair_keys<rows>(p, n);
+  auto const* const pairs = reinterpret_cast<std::uint32_t const*>(p);
+  int c = 0;
+  auto const share = [&](int column) { return ahead.bytes * (column < dim ? column : dim) / dim; };
+  for (; c + columns * wide <= dim; c += columns * wide) {
+    accumulate_columns<rows, columns>(pairs, values + c, stride, n, wide, acc_row, alpha, acc + c, ahead,
+                                      share(c), share(c + columns * wide));
+  }
+  for (; c < dim; c += wide) {
+    int const count = dim - c < wide ? dim - c : wide;
+    accumulate_columns<rows, 1>(pairs, values + c, stride, n, count, acc_row, alpha, acc + c, ahead, share(c),
+                                share(c + wide));
+  }
+}
+
+template <class Storage>
+void store_output(float const* acc, float sum, int dim, void* row) {
+  auto* to = static_cast<Storage*>(row);
+  for (int c = 0; c < dim; ++c) {
+    int const at = c / wide * wide + (c % 8 < 4 ? 0 : wide / 2) + c % wide / 8 * 4 + c % 4;
+    to[c] = from_float<Storage>(sum == 0 ? 0.0f : acc[at] / sum);
+  }
+}
+
+template <int size>
+void fill(RowsTable<float>& table) {
+  constexpr int rows = 1 << size;
+  table.scores[size] = scores<rows>;
+  table.softmax[size] = softmax<float, rows>;
+  table.accumulate[size] = accumulate<rows>;
+  if constexpr (2 * rows <= level_most_rows) fill<size + 1>(table);
+}
+
+}  // namespace
+
+RowsTables rows_tables_avx512_bf16() {
+  RowsTables tables;
+  RowsTable<float>& table = tables.bf16;
+  table.level = "avx512-bf16";
+  table.most_rows = level_most_rows;
+  table.key_unit = sums;
+  table.dim_unit = wide;
+  table.load_query = load_query;
+  table.store_output = store_output<bfloat16>;
+  table.store_partial = store_output<float>;
+  fill<0>(table);
+  return tables;
+}
+
+}  // namespace flashpad::engines

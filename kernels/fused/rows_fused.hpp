@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "kernels/engines/rows_engines.hpp"
+#include "kernels/fused/fused_plan.hpp"
+#include "kernels/fused/rows_kernel.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace flashpad::detail {
+
+/// Parts of the keys that give every thread the same work: four parts a thread and more, in a whole number a
+/// thread, so that one that is held up costs little; none where the heads do that alone.
+inline int rows_splits(double teams, int threads, double key_tiles) {
+  if (threads == 1 || teams >= 4.0 * threads) return 1;
+  double splits = 1;
+  while (teams * splits < 4.0 * threads) ++splits;
+  double const most = std::min(key_tiles / 4, 128.0);  // a part shorter than this costs more than it brings
+  return static_cast<int>(std::max(1.0, std::min(splits, most)));
+}
+
+/// Plans the fused kernel for few query rows on a host backend.
+template <class Exec, class Storage, class Compute>
+std::unique_ptr<Runner<Exec>> make_rows_fused(Request<Exec> const& request, std::string const& engine_name) {
+  using Rows = RowsKernel<Exec, Compute, kokkos_ext::TeamSchedule<Exec>>;
+  constexpr int level = 1;
+  auto const table = engines::rows_table<Compute>(engine_name, request.dtype);
+  int const threads = kokkos_ext::concurrency(request.exec);
+
+  // The rows of all query heads of a key/value head are one team's: as many teams as key/value heads.
+  Shape const& shape = request.shape;
+  Shape teams = shape;
+  teams.heads = shape.kv_heads;
+  constexpr std::int64_t most_rows = 16;
+  constexpr int key_tile = 64;
+  Tile const table_tile = {static_cast<int>(std::clamp<std::int64_t>(shape.seq_q, 1, most_rows)), key_tile};
+  TilePlan plan = plan_tiles(teams, request.options, table_tile, table_tile.q, threads);
+  if (request.options.splits == 0) {
+    double const query_tiles = std::ceil(static_cast<double>(shape.seq_q) / plan.tile.q);
+    plan.splits = rows_splits(static_cast<double>(shape.batch * shape.kv_heads) * query_tiles, threads,
+                              static_cast<double>(shape.seq_k) / plan.tile.k);
+  }
+  FusedProblem problem = make_problem(shape, request.options, request.scale, plan);
+  problem.schedule.heads = shape.kv_heads;
+
+  std::size_t const bytes = Rows::parts(problem, table).bytes();
+  std::size_t const allowed = static_cast<std::size_t>(Kokkos::TeamPolicy<Exec>::scratch_size_max(level));
+  require_scratch(plan.tile, bytes, allowed, level, Exec::name());
+  reserve_scratch(request.exec, level, bytes);
+  typename Rows::Config const config{table, static_cast<int>(sizeof(Storage)), level};
+  auto runner = std::make_unique<FusedRunner<Exec, Rows, Storage, Rows>>(
+      request, problem, config, std::string("rows-") + table.level, 1, 1, bytes, level);
+  runner->choice.heads_per_tile = static_cast<int>(problem.group_size());
+  return runner;
+}
+
+}  // namespace flashpad::detail
