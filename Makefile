@@ -6,7 +6,11 @@
 #   make deps        only install what is missing; make build: and build build/flashpad
 #   make clean       remove what was built, keep build/deps; make distclean: remove build/
 #
+#   make bench-host  ours beside PyTorch, ONNX Runtime and zentorch on the host, cell by cell
+#
 # SEQ: lengths for run-benchmark, as in SEQ="512 1024 2048".
+# PEERS: interpreters that have the peers of bench-host, as in PEERS="python3 build/venv/bin/python"; BENCH: flags
+# for scripts/bench_host.py, as in BENCH="--quick --filter fp32".
 
 FLASHPAD := build/flashpad
 # Kokkos advises to bind threads. Idle OpenMP threads that spin take the cores from the BLAS's own threads: passive
@@ -18,7 +22,7 @@ empty :=
 space := $(empty) $(empty)
 comma := ,
 
-.PHONY: run run-flash run-benchmark run-autotune test deps configure build clean distclean
+.PHONY: run run-flash run-benchmark run-autotune bench-host test deps configure build clean distclean
 
 run: build
 	$(FLASHPAD) run inputs/quickstart.yaml
@@ -32,6 +36,9 @@ run-benchmark: build
 run-autotune:
 	@echo "make run-autotune: the tuner does not exist yet (issue 7: tune, sweep, compare); choose tile shapes by hand with tile: in an experiment" >&2
 	@exit 1
+
+bench-host: build
+	python3 scripts/bench_host.py --flashpad $(FLASHPAD) --json results/bench-host.json $(addprefix --python ,$(PEERS)) $(BENCH)
 
 test: build
 	ctest --preset default

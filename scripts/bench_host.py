@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Times Flashpad on the host beside PyTorch, ONNX Runtime and zentorch, on one machine, in one run.
+
+Every cell (one problem, one number of threads) goes round all contenders in turn before the next begins, so that
+a change of the machine's clock or of its other load meets them all. One estimator for all: the median over the
+rounds of each round's median call. One cache state for all: inputs rotate through copies that are together twice
+the last-level cache. Causal cells count half the full FLOPs on every side. Peers come from the interpreters given;
+one that has none of them, and a peer that none has, is named as not run.
+
+usage: bench_host.py --flashpad build/flashpad --json results/host.json --python python3 --python venv/bin/python
+"""
+import argparse
+import contextlib
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from peers import bars, cells
+
+PEERS = ("torch", "onnxruntime", "zentorch")
+
+
+def fail(message):
+    sys.exit(f"bench_host.py: {message}")
+
+
+def environment(threads):
+    """All contenders wait passively and are bound; what slows or forces one BLAS alone is taken out."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith("OPENBLAS_")}
+    env.update(OMP_WAIT_POLICY="passive", OMP_PROC_BIND="spread", OMP_PLACES="threads", OMP_NUM_THREADS=str(threads))
+    return env
+
+
+class Worker:
+    """A peer's interpreter with worker.py in it, for one number of threads."""
+
+    def __init__(self, python, threads):
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers", "worker.py")
+        try:
+            self.process = subprocess.Popen([python, script], env=environment(threads), text=True,
+                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        except OSError as error:
+            fail(f"--python {python}: {error.strerror}")
+        self.python = python
+        self.peers = self.answer().get("peers", {})
+
+    def answer(self):
+        line = self.process.stdout.readline()
+        if not line:
+            fail(f"--python {self.python}: it ended with code {self.process.wait()} and no answer")
+        return json.loads(line)
+
+    def ask(self, request):
+        self.process.stdin.write(json.dumps(request) + "\n")
+        self.process.stdin.flush()
+        return self.answer()
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def run_flashpad(driver, cell, repetitions, folder):
+    """One round of ours, in a process of its own: (row, context) of its report."""
+    experiment = os.path.join(folder, "cell.yaml")
+    report = os.path.join(folder, "cell.json")
+    with open(experiment, "w", encoding="utf-8") as file:
+        file.write(f"""name: cell
+problem: {{heads: {cell.heads}, kv_heads: {cell.kv_heads}, seq_q: {cell.seq_q}, seq_k: {cell.seq_k},
+  head_dim: {cell.head_dim}, dtype: {cell.dtype}, mask: {'causal' if cell.kind == 'causal' else 'none'}}}
+kernels: fused
+backend: openmp
+verify: false
+timing: {{warmup: 1, repetitions: {repetitions}}}
+""")
+    done = subprocess.run([driver, "run", experiment, "--json", report], env=environment(cell.threads),
+                          capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        lines = (done.stderr or done.stdout).strip().splitlines() or [f"exit code {done.returncode}"]
+        fail(f"{driver}: {cell.name}: {lines[-1]}")
+    with open(report, encoding="utf-8") as file:
+        document = json.load(file)
+    return document["rows"][0], document["context"]
+
+
+def summary(medians, least):
+    median = statistics.median(medians)
+    return {"median_s": median, "min_s": least, "spread": (max(medians) - min(medians)) / median}
+
+
+def measure(cell, arguments, workers, folder):
+    """All rows of one cell, ours first."""
+    ours, seconds, refused, context = [], {}, {}, None
+    repetitions = cell.repetitions(arguments.seconds)
+    for turn in range(arguments.rounds):
+        def own():
+            nonlocal context
+            row, context = run_flashpad(arguments.flashpad, cell, repetitions, folder)
+            ours.append(row)
+
+        def other(name, worker):
+            copies = min(4096, int(2 * context["last_level_cache_bytes"] // cell.input_bytes) + 1)
+            answer = worker.ask({"peer": name, "copies": copies, "warmup": 1, "repetitions": repetitions,
+                                 **{key: getattr(cell, key) for key in ("kind", "dtype", "threads", "head_dim",
+                                                                       "seq_q", "seq_k", "heads", "kv_heads")}})
+            if "refused" in answer:
+                refused[name] = answer["refused"]
+            else:
+                seconds.setdefault(name, []).append(answer["seconds"])
+
+        own()
+        names = [name for name in PEERS if name in workers and name not in refused]
+        for name in names if turn % 2 == 0 else reversed(names):
+            other(name, workers[name])
+
+    row = dict(ours[-1], **summary([r["median_s"] for r in ours], min(r["min_s"] for r in ours)))
+    row.update(case=cell.name, threads=cell.threads, rounds=arguments.rounds, peer="flashpad")
+    backend = context["backends"][0]
+    row["roof_fraction"] = statistics.median(r["roof_fraction"] for r in ours)
+    row["peak_flops"] = backend.get(f"peak_flops_{cell.dtype}") or backend["peak_flops_fp32"]
+    row["peak_bytes_per_s"] = backend["peak_bytes_per_s"]
+    rows = [row]
+    for name in PEERS:
+        row = {key: None if key not in ("dtype", "batch", "heads", "kv_heads", "seq_q", "seq_k", "head_dim",
+                                        "value_dim", "mask", "layout") else value for key, value in rows[0].items()}
+        row.update(case=cell.name, kernel=name, peer=name, threads=cell.threads)
+        if name in seconds:
+            row.update(status="ok", cache=rows[0]["cache"], repetitions=repetitions, rounds=arguments.rounds,
+                       **summary([statistics.median(s) for s in seconds[name]], min(min(s) for s in seconds[name])))
+        else:
+            row.update(status="skipped", reason=refused.get(name, "not installed: not run"))
+        rows.append(row)
+    for row in rows:
+        if row["median_s"]:
+            row["flops"] = cell.flops
+            row["tflops"] = cell.flops / row["median_s"] / 1e12
+    return rows, context
+
+
+def key_of(row, kind):
+    return (kind, row["dtype"], row["threads"], row["head_dim"], row["seq_k"], row["heads"] // row["kv_heads"])
+
+
+def print_cell(cell, rows, others):
+    rates = {row["peer"]: row["tflops"] * 1e12 for row in rows if row["tflops"]}
+    held = bars.bars_of(cell, rates, rows[0]["peak_flops"], rows[0]["roof_fraction"], others)
+    numbers = "".join(f"{rates[name] / 1e9:12.1f}" if name in rates else f"{'-':>12}" for name in ("flashpad", *PEERS))
+    spread = max(row["spread"] for row in rows if row["median_s"])
+    print(f"{cell.name:34}{numbers}{spread:7.0%}  " + "; ".join(str(bar) for bar in held), flush=True)
+    rows[0]["bars"] = [{"against": bar.what, "ratio": bar.ratio, "wanted": bar.wanted, "met": bar.met} for bar in held]
+    return held
+
+
+def write(path, document):
+    """Whole or not at all."""
+    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=os.path.dirname(os.path.abspath(path)),
+                                     delete=False) as file:
+        json.dump(document, file, indent=1)
+        file.write("\n")
+    os.chmod(file.name, 0o644)
+    os.replace(file.name, path)
+
+
+def load(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except FileNotFoundError:
+        return {"context": None, "rows": []}
+    except (OSError, ValueError) as error:
+        fail(f"--json {path}: {error}")
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
+    parser.add_argument("--flashpad", default="build/flashpad", help="the driver (default: %(default)s)")
+    parser.add_argument("--python", action="append", default=[], help="an interpreter with peers; may be repeated")
+    parser.add_argument("--json", required=True, help="file that the rows go to")
+    parser.add_argument("--merge", action="store_true", help="keep the other cells of an existing file: runs in slices")
+    parser.add_argument("--filter", default="", help="only cells whose name this regular expression finds")
+    parser.add_argument("--quick", action="store_true", help="two lengths, d = 64")
+    parser.add_argument("--rounds", type=int, default=2, help="turns of all contenders in a cell (default: 2)")
+    parser.add_argument("--seconds", type=float, default=0.3, help="time of one contender's round (default: 0.3)")
+    arguments = parser.parse_args()
+    if arguments.rounds < 1 or arguments.seconds <= 0:
+        fail("--rounds and --seconds: allowed: 1 or more, and above 0")
+    if not os.access(arguments.flashpad, os.X_OK):
+        fail(f"--flashpad {arguments.flashpad}: not there; `make build` makes it")
+    return arguments
+
+
+def main():
+    arguments = parse()
+    try:
+        wanted = [cell for cell in cells.all_cells()
+                  if re.search(arguments.filter, cell.name) and (not arguments.quick or cells.is_quick(cell))]
+    except re.error as error:
+        fail(f"--filter {arguments.filter}: {error}")
+    if not wanted:
+        fail(f"--filter {arguments.filter}: finds none of {len(cells.all_cells())} cells")
+    document = load(arguments.json) if arguments.merge else {"context": None, "rows": []}
+    document["rows"] = [row for row in document["rows"] if row["case"] not in {cell.name for cell in wanted}]
+    others = {key_of(row, row["case"].split("_")[0]): row["tflops"] * 1e12
+              for row in document["rows"] if row["peer"] == "flashpad"}
+    missed = total = 0
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        pool = {}
+        for threads in sorted({cell.threads for cell in wanted}):
+            for python in arguments.python:
+                worker = Worker(python, threads)
+                stack.callback(worker.close)
+                for name, version in worker.peers.items():
+                    # Of two interpreters with torch, one is there for zentorch: the other's is the plain one.
+                    if (threads, name) not in pool or (name == "torch" and "zentorch" not in worker.peers):
+                        pool[threads, name] = (worker, version)
+        versions = {name: version for (_, name), (_, version) in pool.items()}
+        print("peers: " + ", ".join(f"{name} {versions[name]}" if name in versions else f"{name} not run (not "
+                                    "installed)" for name in PEERS))
+        print(f"{'cell, GFLOP/s (causal: half the full count)':34}{'flashpad':>12}"
+              + "".join(f"{name:>12}" for name in PEERS) + " spread  ratio, bar")
+        for cell in wanted:
+            workers = {name: worker for (threads, name), (worker, _) in pool.items() if threads == cell.threads}
+            rows, context = measure(cell, arguments, workers, folder)
+            others[key_of(rows[0], cell.kind)] = rows[0]["tflops"] * 1e12
+            held = print_cell(cell, rows, others)
+            total += len(held)
+            missed += sum(not bar.met for bar in held)
+            document["context"] = dict(context, command=" ".join(sys.argv), peers=versions, experiment="bench-host",
+                                       flops_rule="4 d heads seq_q seq_k, halved under a causal mask, on every side")
+            document["rows"] += rows
+            write(arguments.json, document)
+    print(f"{total - missed} of {total} bars met; wrote {arguments.json}")
+
+
+if __name__ == "__main__":
+    main()
