@@ -30,8 +30,10 @@ void print_machine() {
 
 void print_backend(measure::Backend& backend) {
   measure::BackendInfo const info = backend.info();
-  double const fp32 = backend.peaks(DType::fp32).flops;
-  model::Peaks const fp64 = backend.peaks(DType::fp64);
+  double const fp32 = backend.peaks({DType::fp32}).flops;
+  double const fp64 = backend.peaks({DType::fp64}).flops;
+  double const bf16 = backend.device_memory_free() ? 0 : backend.peaks({DType::bf16, "bf16"}).flops;
+  measure::KnownPeaks const known = backend.known_peaks();
   fmt::print("\n{}{}\n", info.name, info.device.empty() ? "" : " on " + info.device);
   fmt::print("  concurrency    {}\n", info.concurrency);
   fmt::print("  engines        {}\n", fmt::join(info.engines, ", "));
@@ -39,14 +41,17 @@ void print_backend(measure::Backend& backend) {
              report::format_bytes(info.scratch_bytes[1]));
   if (auto const free = backend.device_memory_free())
     fmt::print("  memory free    {}\n", report::format_bytes(*free));
-  fmt::print("  measured peaks fp32 {:.4g} TFLOP/s, fp64 {:.4g} TFLOP/s, memory {:.4g} GB/s\n", fp32 / 1e12,
-             fp64.flops / 1e12, fp64.bandwidth / 1e9);
+  fmt::print("  measured peaks fp32 {:.4g} TFLOP/s, fp64 {:.4g} TFLOP/s{}\n", fp32 / 1e12, fp64 / 1e12,
+             bf16 > 0 ? fmt::format(", pairs of bf16 {:.4g} TFLOP/s", bf16 / 1e12) : "");
+  fmt::print("                 memory: read {:.4g} GB/s, copy {:.4g} GB/s\n", known.read / 1e9,
+             known.copy / 1e9);
 }
 
 nlohmann::ordered_json document(Invocation const& invocation, std::vector<std::string> const& names) {
   for (std::string const& name : names) {
     for (DType const dtype : {DType::fp32, DType::fp64})
-      static_cast<void>(measure::backend(name).peaks(dtype));
+      static_cast<void>(measure::backend(name).peaks({dtype}));
+    static_cast<void>(measure::backend(name).peaks({DType::bf16, "bf16"}));
   }
   nlohmann::ordered_json json = measure::context(invocation.command_line, names);
   for (std::size_t i = 0; i < names.size(); ++i) {

@@ -10,14 +10,18 @@
 
 namespace flashpad::detail {
 
-/// Parts of the keys that give every thread the same work: four parts a thread and more, in a whole number a
-/// thread, so that one that is held up costs little; none where the heads do that alone.
-inline int rows_splits(double teams, int threads, double key_tiles) {
+/// What few rows may take a thread, beyond inputs and outputs: half for a team's rows, half for the partial
+/// results.
+constexpr double rows_bytes = 2.0 * 1024 * 1024;
+
+/// Parts of the keys that give every thread the same work: at least four a thread, so that one that is held
+/// up costs little; none where the heads do that alone. `row_bytes` is what a part of all rows leaves.
+inline int rows_splits(double teams, int threads, double key_tiles, double row_bytes) {
   if (threads == 1 || teams >= 4.0 * threads) return 1;
-  double splits = 1;
-  while (teams * splits < 4.0 * threads) ++splits;
-  double const most = std::min(key_tiles / 4, 128.0);  // a part shorter than this costs more than it brings
-  return static_cast<int>(std::max(1.0, std::min(splits, most)));
+  double const wanted = std::ceil(4.0 * threads / std::max(1.0, teams));
+  // A part shorter than four tiles costs more than it brings.
+  double const most = std::min({key_tiles / 4, 128.0, rows_bytes / 2 * threads / row_bytes});
+  return static_cast<int>(std::max(1.0, std::min(wanted, most)));
 }
 
 /// Plans the fused kernel for few query rows on a host backend.
@@ -32,14 +36,20 @@ std::unique_ptr<Runner<Exec>> make_rows_fused(Request<Exec> const& request, std:
   Shape const& shape = request.shape;
   Shape teams = shape;
   teams.heads = shape.kv_heads;
-  constexpr std::int64_t most_rows = 16;
-  constexpr int key_tile = 64;
-  Tile const table_tile = {static_cast<int>(std::clamp<std::int64_t>(shape.seq_q, 1, most_rows)), key_tile};
+  std::int64_t const group = Rows::heads_of_team(shape);
+  double const row_bytes = static_cast<double>((shape.head_dim + shape.value_dim + 2)) * sizeof(Compute);
+  constexpr std::int64_t key_tile = 64;
+  auto const most_rows = static_cast<std::int64_t>(rows_bytes / 2 / (row_bytes * static_cast<double>(group)));
+  Tile const table_tile = {static_cast<int>(std::min(std::clamp<std::int64_t>(shape.seq_q, 1, 16),
+                                                     std::max<std::int64_t>(1, most_rows))),
+                           key_tile};
   TilePlan plan = plan_tiles(teams, request.options, table_tile, table_tile.q, threads);
   if (request.options.splits == 0) {
     double const query_tiles = std::ceil(static_cast<double>(shape.seq_q) / plan.tile.q);
-    plan.splits = rows_splits(static_cast<double>(shape.batch * shape.kv_heads) * query_tiles, threads,
-                              static_cast<double>(shape.seq_k) / plan.tile.k);
+    double const rows = static_cast<double>(shape.batch * shape.heads) * static_cast<double>(shape.seq_q);
+    plan.splits =
+        rows_splits(static_cast<double>(shape.batch * shape.kv_heads) * query_tiles, threads,
+                    static_cast<double>(shape.seq_k) / plan.tile.k, std::max(1.0, rows * row_bytes));
   }
   FusedProblem problem = make_problem(shape, request.options, request.scale, plan);
   problem.schedule.heads = shape.kv_heads;
@@ -51,7 +61,7 @@ std::unique_ptr<Runner<Exec>> make_rows_fused(Request<Exec> const& request, std:
   typename Rows::Config const config{table, static_cast<int>(sizeof(Storage)), level};
   auto runner = std::make_unique<FusedRunner<Exec, Rows, Storage, Rows>>(
       request, problem, config, std::string("rows-") + table.level, 1, 1, bytes, level);
-  runner->choice.heads_per_tile = static_cast<int>(problem.group_size());
+  runner->choice.heads_per_tile = static_cast<int>(group);
   return runner;
 }
 

@@ -37,12 +37,17 @@ struct RowsKernel {
     [[nodiscard]] std::size_t bytes() const { return (q + acc + s + 3 * statistic) * sizeof(T) + alignment; }
   };
 
+  /// Query heads of one key/value head; 1 where there are none.
+  static std::int64_t heads_of_team(Shape const& shape) {
+    return shape.kv_heads > 0 ? shape.heads / shape.kv_heads : 1;
+  }
+
   static Parts parts(FusedProblem const& p, engines::RowsTable<T> const& table) {
     auto const whole = [](std::int64_t value, std::int64_t unit) {
       return static_cast<std::size_t>((value + unit - 1) / unit * unit);
     };
     constexpr std::int64_t line = alignment / sizeof(T);
-    auto const rows = static_cast<std::int64_t>(whole(p.tile_q * p.group_size(), table.most_rows));
+    auto const rows = static_cast<std::int64_t>(whole(p.tile_q * heads_of_team(p.shape), table.most_rows));
     auto const row_q = static_cast<std::int64_t>(whole(p.shape.head_dim, table.dim_unit));
     auto const row_acc = static_cast<std::int64_t>(whole(p.shape.value_dim, table.dim_unit));
     return {whole(rows * row_q, line), p.with_values ? whole(rows * row_acc, line) : 0,
@@ -81,7 +86,7 @@ struct RowsKernel {
           m_element(config.element_bytes),
           m_item(item),
           m_row_begin(row_begin),
-          m_heads(static_cast<int>(problem.group_size())),
+          m_heads(static_cast<int>(heads_of_team(problem.shape))),
           m_rows(static_cast<int>(rows) * m_heads),
           m_head_dim(static_cast<int>(problem.shape.head_dim)),
           m_value_dim(static_cast<int>(problem.shape.value_dim)) {

@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace flashpad::measure {
@@ -60,7 +61,18 @@ struct BackendInfo {
 
 /// Peaks that were measured so far; 0 where not.
 struct KnownPeaks {
-  double flops_fp32 = 0, flops_fp64 = 0, bandwidth = 0;
+  double flops_fp32 = 0, flops_fp64 = 0, flops_bf16 = 0;
+  double read = 0, copy = 0;  ///< bytes a second; of a copy those read and those written
+
+  [[nodiscard]] double bandwidth() const { return read > copy ? read : copy; }
+};
+
+/// Which peaks a roof is made of.
+struct PeakRequest {
+  DType dtype = DType::fp32;
+  std::string_view engine = {};  ///< what multiplies: one named after bfloat16 has a unit of its own
+  std::optional<double> memory_limit =
+      std::nullopt;  ///< bytes that measuring may take; unset is what is free
 };
 
 /// A kind of place to run: a Kokkos execution space, or a stand-in in tests.
@@ -73,8 +85,10 @@ class Backend {
   /// Free memory of the device; empty where the backend computes in the host's.
   [[nodiscard]] virtual std::optional<double> device_memory_free() const = 0;
   [[nodiscard]] virtual double last_level_cache() const = 0;
-  /// Peaks of the unit that computes in this type; 16-bit types compute in float32. Measured once.
-  [[nodiscard]] virtual model::Peaks peaks(DType dtype) = 0;
+  /// Peaks of the unit that computes in this type; 16-bit types compute in float32, but where the engine has
+  /// a unit for them. Measured once. Throws Error where memory_limit leaves no room for arrays past the
+  /// cache.
+  [[nodiscard]] virtual model::Peaks peaks(PeakRequest const& request) = 0;
   [[nodiscard]] virtual KnownPeaks known_peaks() const = 0;
   virtual std::unique_ptr<Runner> prepare(RunSpec const& spec) = 0;
 };

@@ -51,7 +51,10 @@ Json describe(std::string const& name) {
   json["last_level_cache_bytes"] = place.last_level_cache();
   json["peak_flops_fp32"] = positive_or_null(peaks.flops_fp32);
   json["peak_flops_fp64"] = positive_or_null(peaks.flops_fp64);
-  json["peak_bytes_per_s"] = positive_or_null(peaks.bandwidth);
+  json["peak_flops_bf16"] = positive_or_null(peaks.flops_bf16);
+  json["peak_bytes_per_s"] = positive_or_null(peaks.bandwidth());
+  json["peak_read_bytes_per_s"] = positive_or_null(peaks.read);
+  json["peak_copy_bytes_per_s"] = positive_or_null(peaks.copy);
   return json;
 }
 

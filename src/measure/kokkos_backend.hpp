@@ -6,6 +6,8 @@
 #include "measure/machine.hpp"
 #include "measure/peaks.hpp"
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace flashpad::measure {
@@ -45,22 +47,16 @@ class KokkosBackend final : public Backend {
     return m_device_facts == nullptr ? measure::last_level_cache() : m_device_facts().last_level_cache;
   }
 
-  [[nodiscard]] model::Peaks peaks(DType dtype) override {
+  [[nodiscard]] model::Peaks peaks(PeakRequest const& request) override {
     Exec const exec;
-    if (m_known.bandwidth == 0) {
+    if (m_known.bandwidth() == 0) {
       double const free = device_memory_free().value_or(host_memory_free());
-      m_known.bandwidth = memory_bandwidth(exec, last_level_cache(), free);
+      double const room = std::min(free, request.memory_limit.value_or(free));
+      Bandwidth const measured = memory_bandwidth(exec, last_level_cache(), room);
+      m_known.read = measured.read;
+      m_known.copy = measured.copy;
     }
-    bool const fp64 = dtype == DType::fp64;
-    double& flops = fp64 ? m_known.flops_fp64 : m_known.flops_fp32;
-    if (flops == 0) {
-      if constexpr (kokkos_ext::is_host<Exec>) {
-        flops = host_peak_flops(exec, fp64 ? peak_kernel_fp64() : peak_kernel_fp32());
-      } else {
-        flops = fp64 ? device_peak_flops<Exec, double>(exec) : device_peak_flops<Exec, float>(exec);
-      }
-    }
-    return {flops, m_known.bandwidth};
+    return {flops(exec, request), m_known.bandwidth()};
   }
 
   [[nodiscard]] KnownPeaks known_peaks() const override { return m_known; }
@@ -72,6 +68,23 @@ class KokkosBackend final : public Backend {
   }
 
  private:
+  double flops(Exec const& exec, PeakRequest const& request) {
+    bool const fp64 = request.dtype == DType::fp64;
+    if constexpr (kokkos_ext::is_host<Exec>) {
+      bool const pairs =
+          request.dtype == DType::bf16 && request.engine.find("bf16") != std::string_view::npos;
+      double& known = pairs ? m_known.flops_bf16 : fp64 ? m_known.flops_fp64 : m_known.flops_fp32;
+      PeakKernel const kernel = pairs ? peak_kernel_bf16() : fp64 ? peak_kernel_fp64() : peak_kernel_fp32();
+      if (known == 0 && kernel.run != nullptr) known = host_peak_flops(exec, kernel);
+      return known;
+    } else {
+      double& known = fp64 ? m_known.flops_fp64 : m_known.flops_fp32;
+      if (known == 0)
+        known = fp64 ? device_peak_flops<Exec, double>(exec) : device_peak_flops<Exec, float>(exec);
+      return known;
+    }
+  }
+
   std::string m_name;
   DeviceFacts (*m_device_facts)();
   KnownPeaks m_known;

@@ -46,6 +46,18 @@ __attribute__((target("avx512f"))) double run_fp64_avx512(long iterations) {
   return _mm512_cvtsd_f64(acc[0]);
 }
 
+__attribute__((target("avx512f,avx512bf16"))) double run_bf16_avx512(long iterations) {
+  __m512 acc[chains];
+  for (int c = 0; c < chains; ++c) acc[c] = _mm512_set1_ps(static_cast<float>(c));
+  __m512bh const small = (__m512bh)_mm512_set1_epi32(0x3c003c00);  // 2^-7: sums grow slowly
+  for (long i = 0; i < iterations; ++i) {
+#pragma GCC unroll 12
+    for (int c = 0; c < chains; ++c) acc[c] = _mm512_dpbf16_ps(acc[c], small, small);
+  }
+  for (int c = 1; c < chains; ++c) acc[0] = _mm512_add_ps(acc[0], acc[c]);
+  return static_cast<double>(_mm512_cvtss_f32(acc[0]));
+}
+
 __attribute__((target("avx2,fma"))) double run_fp32_avx2(long iterations) {
   __m256 acc[chains];
   for (int c = 0; c < chains; ++c) acc[c] = _mm256_set1_ps(static_cast<float>(c));
@@ -100,6 +112,15 @@ PeakKernel peak_kernel_fp32() {
   }
 #endif
   return {"baseline", run_baseline<float>, chains * 4 * 2};
+}
+
+PeakKernel peak_kernel_bf16() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bf16")) {
+    return {"avx512-bf16", run_bf16_avx512, chains * 32 * 2};
+  }
+#endif
+  return {"", nullptr, 0};
 }
 
 PeakKernel peak_kernel_fp64() {

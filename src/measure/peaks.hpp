@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <flashpad/error.hpp>
+
 #include "kokkos_ext/execution.hpp"
 #include "measure/parallel.hpp"
 #include "measure/peak_kernels.hpp"
+#include "problem/text.hpp"
 
 #include <Kokkos_Core.hpp>
 
@@ -89,17 +92,28 @@ double device_peak_flops(Exec const& exec) {
   });
 }
 
-/// Bytes a second from memory: the better of reading one array and of copying it to another (read and written
-/// bytes counted), each several times the last-level cache.
+/// Bytes a second from memory.
+struct Bandwidth {
+  double read = 0;
+  double copy = 0;  ///< read and written bytes
+};
+
+/// Reads one array and copies it to another, each several times the last-level cache and at most a quarter of
+/// `room` bytes. Throws Error where that is not twice the cache: what came out would be the cache's.
 template <class Exec>
-double memory_bandwidth(Exec const& exec, double cache_bytes, double free_bytes) {
+Bandwidth memory_bandwidth(Exec const& exec, double cache_bytes, double room) {
   using Word = std::uint64_t;
   using Array = Kokkos::View<Word*, typename Exec::memory_space>;
   using Policy = Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Static>, Kokkos::IndexType<std::int64_t>>;
   // Host threads walk long runs that their compiler vectorises; neighbouring GPU threads take neighbouring
   // words.
   constexpr std::int64_t run = kokkos_ext::is_host<Exec> ? 4096 : 1;
-  double const bytes = std::min(std::max(4 * cache_bytes, 64.0 * 1024 * 1024), free_bytes / 4);
+  double const bytes = std::min(std::max(4 * cache_bytes, 64.0 * 1024 * 1024), room / 4);
+  if (bytes < 2 * cache_bytes) {
+    throw Error(detail::text("memory_limit: ", room,
+                             " bytes leave no room to measure the memory's bandwidth; ",
+                             "allowed: ", 8 * cache_bytes, " or more"));
+  }
   std::int64_t const runs = std::max<std::int64_t>(1, static_cast<std::int64_t>(bytes) / run / 8);
   Array from("flashpad::measure::bandwidth_from", static_cast<std::size_t>(runs * run));
   Array to("flashpad::measure::bandwidth_to", static_cast<std::size_t>(runs * run));
@@ -127,7 +141,7 @@ double memory_bandwidth(Exec const& exec, double cache_bytes, double free_bytes)
         sum);
     kept += sum;
   });
-  return kept == 0 ? std::max(copy, read) : 0;  // all words of `from` are 0; using the sum keeps the loop
+  return {kept == 0 ? read : 0, copy};  // all words of `from` are 0; using the sum keeps the loop
 }
 
 }  // namespace flashpad::measure

@@ -47,7 +47,8 @@ model::Work work_of(Case const& one) {
           .skip_hidden_tiles = one.skip_hidden_tiles};
 }
 
-void rate(Case const& one, Choice const& choice, Backend& place, Row& row) {
+void rate(Case const& one, Choice const& choice, Backend& place, Row& row,
+          std::optional<double> memory_limit) {
   model::Work const work = work_of(one);
   double const flops = model::flops(choice.kernel, work);
   double const bytes = model::bytes_model(choice.kernel, work);
@@ -62,7 +63,7 @@ void rate(Case const& one, Choice const& choice, Backend& place, Row& row) {
   row.intensity = flops / bytes;
   model::Peaks peaks;
   try {
-    peaks = place.peaks(one.dtype);
+    peaks = place.peaks({one.dtype, choice.engine, memory_limit});
   } catch (std::exception const& error) {  // the time stands without a roof over it
     std::string const text = error.what();
     if (!row.reason.empty()) row.reason += "; ";

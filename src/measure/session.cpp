@@ -282,7 +282,7 @@ void Session::time(Case const& one, Prepared& prepared, Row& row) {
   row.min_s = summary.min;
   row.spread = summary.spread;
   row.repetitions = m_settings.timing.repetitions;
-  rate(one, runner.choice(), *prepared.backend, row);
+  rate(one, runner.choice(), *prepared.backend, row, m_settings.memory_limit);
 }
 
 }  // namespace flashpad::measure

@@ -69,8 +69,9 @@ class Session {
 model::Work work_of(Case const& one);
 
 /// Fills in what follows from the median: rates, roofs, flags. Peaks are measured where they are not known
-/// yet.
-void rate(Case const& one, Choice const& choice, Backend& place, Row& row);
+/// yet, in at most memory_limit bytes.
+void rate(Case const& one, Choice const& choice, Backend& place, Row& row,
+          std::optional<double> memory_limit = std::nullopt);
 
 /// Joins rows of the same problem: speedup_vs_naive, by backend.
 void join(std::vector<Case> const& cases, std::vector<Row>& rows);

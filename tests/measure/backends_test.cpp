@@ -2,6 +2,7 @@
 #include "kokkos_ext/blas_threads.hpp"
 #include "measure/backend.hpp"
 #include "measure/elements.hpp"
+#include "measure/peak_kernels.hpp"
 #include "measure/session.hpp"
 
 #include <flashpad/error.hpp>
@@ -90,14 +91,40 @@ TEST_P(EachBackend, EveryCopyHoldsTheInputs) {
 
 TEST_P(EachBackend, HasPeaks) {
   Backend& place = backend(GetParam());
-  EXPECT_EQ(place.known_peaks().bandwidth, 0) << "nothing is measured before it is asked for";
-  model::Peaks const single = place.peaks(DType::fp32);
+  EXPECT_EQ(place.known_peaks().bandwidth(), 0) << "nothing is measured before it is asked for";
+  model::Peaks const single = place.peaks({DType::fp32});
   EXPECT_GT(single.flops, 1e8);
   EXPECT_GT(single.bandwidth, 1e8);
-  EXPECT_EQ(place.peaks(DType::fp32).flops, single.flops) << "measured once";
-  EXPECT_EQ(place.peaks(DType::bf16).flops, single.flops) << "16-bit types compute in float32";
-  EXPECT_LT(place.peaks(DType::fp64).flops, single.flops);
+  EXPECT_EQ(place.peaks({DType::fp32}).flops, single.flops) << "measured once";
+  EXPECT_EQ(place.peaks({DType::bf16}).flops, single.flops) << "16-bit types compute in float32";
+  EXPECT_LT(place.peaks({DType::fp64}).flops, single.flops);
   EXPECT_GT(place.info().scratch_bytes[0], 0);
+  KnownPeaks const known = place.known_peaks();
+  EXPECT_EQ(std::max(known.read, known.copy), single.bandwidth);
+  EXPECT_GT(std::min(known.read, known.copy), 1e8);
+}
+
+TEST_P(EachBackend, HasAPeakForPairsOfBfloat16) {
+  Backend& place = backend(GetParam());
+  if (place.device_memory_free()) GTEST_SKIP() << "not on the host";
+  double const pairs = place.peaks({DType::bf16, "rows-avx512-bf16"}).flops;
+  if (peak_kernel_bf16().run == nullptr) {
+    EXPECT_EQ(pairs, 0);
+  } else {
+    EXPECT_GT(pairs, place.peaks({DType::bf16}).flops) << "twice as many products an instruction";
+  }
+}
+
+TEST_P(EachBackend, MeasuresNoBandwidthWhereMemoryIsShort) {
+  Backend& place = backend(GetParam());
+  if (place.last_level_cache() <= 0) GTEST_SKIP() << "the size of the last-level cache is not known";
+  try {
+    static_cast<void>(place.peaks({DType::fp32, {}, place.last_level_cache()}));
+    FAIL() << "measured in memory that is not there";
+  } catch (Error const& error) {
+    EXPECT_THAT(error.what(), ::testing::StartsWith("memory_limit: "));
+  }
+  EXPECT_GT(place.peaks({DType::fp32, {}, 8 * place.last_level_cache()}).bandwidth, 1e8);
 }
 
 TEST_P(EachBackend, GivesABlasAsManyThreads) {

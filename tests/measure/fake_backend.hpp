@@ -33,7 +33,7 @@ class FakeBackend final : public Backend {
   }
   [[nodiscard]] std::optional<double> device_memory_free() const override { return device_memory; }
   [[nodiscard]] double last_level_cache() const override { return cache; }
-  [[nodiscard]] model::Peaks peaks(DType) override {
+  [[nodiscard]] model::Peaks peaks(PeakRequest const&) override {
     on_peaks();
     return {1e12, 1e11};
   }
