@@ -13,7 +13,7 @@ add_custom_target(
     "-DTEMPLATE=${CMAKE_CURRENT_LIST_DIR}/build_info.hpp.in"
     "-DOUTPUT=${build_info_dir}/flashpad_build_info.hpp"
     "-DCOMPILER=${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}" "-DBUILD_TYPE=${CMAKE_BUILD_TYPE}"
-    "-DBUILD_FLAGS=${build_flags}" -P ${CMAKE_CURRENT_LIST_DIR}/WriteBuildInfo.cmake
+    "-DBUILD_FLAGS=${build_flags}" "-DVERSION=${PROJECT_VERSION}" "-DKOKKOS_VERSION=${Kokkos_VERSION}" -P ${CMAKE_CURRENT_LIST_DIR}/WriteBuildInfo.cmake
   BYPRODUCTS ${build_info_dir}/flashpad_build_info.hpp
   VERBATIM)
 add_dependencies(flashpad_driver flashpad_build_info)

@@ -93,8 +93,3 @@ if(BUILD_SHARED_LIBS AND flashpad_kokkos_is_static)
   message(FATAL_ERROR "BUILD_SHARED_LIBS is ON, but Kokkos in ${Kokkos_DIR} is a static library: its state \
 would exist twice, in libflashpad and in the program. Leave BUILD_SHARED_LIBS out or use a shared Kokkos.")
 endif()
-
-# nvcc's front end cannot evaluate fmt's check of format strings at compile time; fmt checks them at run time then.
-if("cuda" IN_LIST flashpad_kokkos_devices)
-  add_compile_options(-DFMT_CONSTEVAL=)
-endif()

@@ -10,19 +10,23 @@ if(FLASHPAD_SANITIZE MATCHES "thread")
   set(FLASHPAD_TEST_TIMEOUT 1800)
 endif()
 
-# flashpad_test(NAME <name> LABEL unit|numeric|cli|build SOURCES <file>... [LIBRARIES <target>...])
+# flashpad_test(NAME <name> LABEL unit|numeric|cli|build SOURCES <file>...
+#               [KOKKOS_SOURCES <file>...] [LIBRARIES <target>...])
+#
+# KOKKOS_SOURCES are those that include Kokkos.
 #
 # One GoogleTest program; each of its tests becomes a ctest test named <name>.<suite>.<test>. The program
 # links GoogleTest's own main unless its sources define one. It knows the paths FLASHPAD_SOURCE_DIR (the
 # project) and, with LABEL cli, FLASHPAD_CLI (the driver).
 function(flashpad_test)
-  cmake_parse_arguments(PARSE_ARGV 0 test "" "NAME;LABEL" "SOURCES;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 0 test "" "NAME;LABEL" "SOURCES;KOKKOS_SOURCES;LIBRARIES")
   if(NOT test_LABEL MATCHES "^(unit|numeric|cli|build)$")
     message(FATAL_ERROR "flashpad_test(${test_NAME}): LABEL is `${test_LABEL}`; allowed: unit, numeric, cli, build")
   endif()
 
   set(target test_${test_NAME})
-  add_executable(${target} ${test_SOURCES})
+  add_executable(${target} ${test_SOURCES} ${test_KOKKOS_SOURCES})
+  flashpad_kokkos_sources(${target} ${test_KOKKOS_SOURCES})
   target_link_libraries(
     ${target} PRIVATE ${test_LIBRARIES} GTest::gmock GTest::gtest_main flashpad_warnings)
   target_compile_definitions(${target} PRIVATE FLASHPAD_SOURCE_DIR="${PROJECT_SOURCE_DIR}")

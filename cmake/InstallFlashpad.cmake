@@ -5,7 +5,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Flashpad)
 
 install(TARGETS flashpad EXPORT FlashpadTargets)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/flashpad ${PROJECT_BINARY_DIR}/generated/flashpad
-        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 install(EXPORT FlashpadTargets NAMESPACE Flashpad:: DESTINATION ${package_dir})
 
 get_target_property(library_type flashpad TYPE)

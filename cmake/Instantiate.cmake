@@ -22,13 +22,3 @@ function(flashpad_instantiate name)
     target_sources(flashpad_objects PRIVATE ${file})
   endforeach()
 endfunction()
-
-# flashpad_host_only(<file>...)
-#
-# Files with no device code and no Kokkos: nvcc_wrapper hands them to the host's compiler, which knows what nvcc's
-# front end does not (vector extensions, processor flags).
-function(flashpad_host_only)
-  if(CMAKE_CXX_COMPILER MATCHES "nvcc_wrapper")
-    set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS --host-only)
-  endif()
-endfunction()

@@ -16,7 +16,8 @@ struct NamedKernel {
 };
 
 constexpr std::array kernels = {NamedKernel{"auto", Kernel::automatic}, NamedKernel{"naive", Kernel::naive},
-                                NamedKernel{"fused", Kernel::fused}, NamedKernel{"stats", Kernel::stats}};
+                                NamedKernel{"fused", Kernel::fused}, NamedKernel{"hopper", Kernel::hopper},
+                                NamedKernel{"stats", Kernel::stats}};
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include <flashpad/attention.hpp>
 
 #include "attention/arguments.hpp"
+#include "attention/automatic.hpp"
 #include "attention/runner.hpp"
 #include "kokkos_ext/execution.hpp"
 #include "problem/text.hpp"
@@ -47,18 +48,12 @@ template <class Exec>
 std::unique_ptr<Runner<Exec>> make_runner(Request<Exec> request) {
   switch (request.options.kernel) {
     case Kernel::naive: return make_naive(request);
+    case Kernel::hopper: return make_hopper(request);
     case Kernel::fused:
     case Kernel::stats: return make_fused(request);
     case Kernel::automatic: break;
   }
-  request.options.kernel = Kernel::fused;
-  auto runner = make_fused(request);
-  Shape const& s = request.shape;
-  double const scores = static_cast<double>(s.batch * s.heads) * static_cast<double>(s.seq_q) *
-                        static_cast<double>(s.seq_k) * (request.dtype == DType::fp64 ? 8 : 4);
-  runner->choice.why = text("auto: fused, whose scores stay on chip; naive passed over: it moves ",
-                            scores / 1e6, " MB of scores through memory");
-  return runner;
+  return make_automatic(std::move(request));
 }
 
 template <class Exec>
@@ -97,6 +92,9 @@ void PlanState<Exec>::run(Exec const& exec, Arguments const& arguments) {
   check_arguments(m_request.shape, m_request.dtype, m_choice.kernel, arguments);
   Shape const& s = m_request.shape;
   if (s.batch == 0 || s.heads == 0 || s.seq_q == 0) return;
+
+  std::string const refusal = m_runner->refusal(arguments);
+  if (!refusal.empty()) throw Error(refusal);
 
   std::lock_guard const lock(m_mutex);
   if (m_choice.workspace_bytes > 0) {

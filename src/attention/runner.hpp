@@ -4,6 +4,7 @@
 #include <flashpad/attention.hpp>
 
 #include <memory>
+#include <string>
 
 namespace flashpad::detail {
 
@@ -26,7 +27,11 @@ class Runner {
   Runner& operator=(Runner const&) = delete;
   virtual ~Runner() = default;
 
-  /// Enqueues the work on `exec`. Arguments are checked; no extent is zero but seq_k.
+  /// Why it cannot take these tensors, which fit the plan in all else: their addresses or strides, as one
+  /// line that names the argument. Empty where it can.
+  [[nodiscard]] virtual std::string refusal(Arguments const&) const { return {}; }
+
+  /// Enqueues the work on `exec`. Arguments are checked and not refused; no extent is zero but seq_k.
   virtual void run(Exec const& exec, Arguments const& arguments) = 0;
 
   Choice choice;
@@ -38,5 +43,11 @@ template <class Exec>
 std::unique_ptr<Runner<Exec>> make_naive(Request<Exec> const& request);
 template <class Exec>
 std::unique_ptr<Runner<Exec>> make_fused(Request<Exec> const& request);
+template <class Exec>
+std::unique_ptr<Runner<Exec>> make_hopper(Request<Exec> const& request);
+
+/// Why make_hopper would throw; empty where it would not.
+template <class Exec>
+std::string hopper_refusal(Request<Exec> const& request);
 
 }  // namespace flashpad::detail

@@ -14,9 +14,10 @@ namespace flashpad {
 /// How attention is computed. `automatic` chooses and says why (Choice::why).
 enum class Kernel : std::uint8_t {
   automatic,
-  naive,  ///< Kokkos Kernels GEMM, row softmax, GEMM; the scores go through memory
-  fused,  ///< one TeamPolicy kernel, tiles in scratch memory, online softmax
-  stats   ///< (max, sum) of every row of the scores, with no V and no O
+  naive,   ///< Kokkos Kernels GEMM, row softmax, GEMM; the scores go through memory
+  fused,   ///< one TeamPolicy kernel, tiles in scratch memory, online softmax
+  hopper,  ///< the same on an NVIDIA GPU of compute capability 9.0, by its own copy engine and tensor cores
+  stats    ///< (max, sum) of every row of the scores, with no V and no O
 };
 
 FLASHPAD_EXPORT std::string_view name(Kernel kernel) noexcept;

@@ -3,7 +3,8 @@
 
 #include <flashpad/error.hpp>
 
-#include <fmt/format.h>
+#include "problem/text.hpp"
+
 #include <Kokkos_Core.hpp>
 
 #include <algorithm>
@@ -51,7 +52,7 @@ std::string known_names() {
   std::string names;
   for (Flag const& flag : known_flags) {
     char const* value = flag.value == Value::none ? "" : flag.value == Value::text ? "=TEXT" : "=NUMBER";
-    names += fmt::format("{}{}{}", names.empty() ? "" : ", ", flag.name, value);
+    names += detail::text(names.empty() ? "" : ", ", flag.name, value);
   }
   return names;
 }
@@ -74,7 +75,7 @@ void check_environment() {
     std::string_view const value = std::string_view(text).substr(0, std::string_view(text).find(','));
     std::optional<int> const number = number_in(value);
     if (number && (*number < 1 || *number > most_threads)) {
-      throw Error(fmt::format("{}: `{}` is out of range; allowed: 1 to {}", variable, text, most_threads));
+      throw Error(detail::text(variable, ": `", text, "` is out of range; allowed: 1 to ", most_threads));
     }
   }
 }
@@ -90,22 +91,22 @@ void check_kokkos_flags(std::vector<std::string> const& flags) {
     auto const known = std::find_if(std::begin(known_flags), std::end(known_flags),
                                     [&](Flag const& candidate) { return candidate.name == name; });
     if (known == std::end(known_flags)) {
-      throw Error(fmt::format("{}: Kokkos {}.{}.{} has no such flag; allowed: {}", name,
-                              KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100, KOKKOS_VERSION % 100,
-                              known_names()));
+      throw Error(detail::text(name, ": Kokkos ", KOKKOS_VERSION / 10000, ".", KOKKOS_VERSION / 100 % 100,
+                               ".", KOKKOS_VERSION % 100, " has no such flag; allowed: ", known_names()));
     }
     std::string_view const value =
         equals == std::string::npos ? "" : std::string_view(flag).substr(equals + 1);
     std::optional<int> const number = number_in(value);
     if (known->value == Value::count && (!number || *number < 1 || *number > most_threads)) {
-      throw Error(fmt::format("{}: `{}` is out of range; allowed: {}=NUMBER, from 1 to {}", name, value, name,
-                              most_threads));
+      throw Error(detail::text(name, ": `", value, "` is out of range; allowed: ", name,
+                               "=NUMBER, from 1 to ", most_threads));
     }
     if (known->value == Value::number && !number) {
-      throw Error(fmt::format("{}: `{}` is no number of 0 or more; allowed: {}=NUMBER", name, value, name));
+      throw Error(
+          detail::text(name, ": `", value, "` is no number of 0 or more; allowed: ", name, "=NUMBER"));
     }
     if (known->value == Value::text && value.empty()) {
-      throw Error(fmt::format("{}: has no value; allowed: {}=TEXT", name, name));
+      throw Error(detail::text(name, ": has no value; allowed: ", name, "=TEXT"));
     }
   }
 }

@@ -3,8 +3,8 @@
 
 #include <flashpad/error.hpp>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include "problem/text.hpp"
+
 #include <Kokkos_Macros.hpp>
 
 #include <algorithm>
@@ -58,8 +58,9 @@ std::string resolve_backend(std::string const& name) {
   std::vector<std::string> const names = available_backends();
   if (name == "auto") return names.front();
   if (std::find(names.begin(), names.end(), name) == names.end()) {
-    throw Error(fmt::format("backend: `{}` is not available: this Kokkos was built without it; available: {}",
-                            name, fmt::join(names, ", ")));
+    throw Error(detail::text(
+        "backend: `", name,
+        "` is not available: this Kokkos was built without it; available: ", detail::joined(names)));
   }
   return name;
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "measure/context.hpp"
 
-#include <flashpad/config.hpp>
-
 #include "kokkos_ext/blas_threads.hpp"
 #include "measure/backend.hpp"
 #include "measure/machine.hpp"
@@ -22,10 +20,6 @@ namespace flashpad::measure {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string kokkos_version() {
-  return fmt::format("{}.{}.{}", KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100, KOKKOS_VERSION % 100);
-}
 
 Json environment(char const* variable) {
   char const* value = std::getenv(variable);
@@ -61,8 +55,8 @@ Json describe(std::string const& name) {
 }  // namespace
 
 std::string version_line() {
-  return fmt::format("Flashpad {} (git {}, {}, Kokkos {})", FLASHPAD_VERSION, build_info::git_revision,
-                     build_info::compiler, kokkos_version());
+  return fmt::format("Flashpad {} (git {}, {}, Kokkos {})", build_info::version, build_info::git_revision,
+                     build_info::compiler, build_info::kokkos_version);
 }
 
 std::string blas_forced() {
@@ -79,12 +73,12 @@ Json context(std::vector<std::string> const& command_line, std::vector<std::stri
   Json json;
   json["date"] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   json["command"] = fmt::format("{}", fmt::join(command_line, " "));
-  json["flashpad_version"] = FLASHPAD_VERSION;
+  json["flashpad_version"] = build_info::version;
   json["git_revision"] = build_info::git_revision;
   json["compiler"] = build_info::compiler;
   json["build_type"] = build_info::build_type;
   json["build_flags"] = build_info::build_flags;
-  json["kokkos_version"] = kokkos_version();
+  json["kokkos_version"] = build_info::kokkos_version;
   json["kokkos_backends"] = available_backends();
   json["cpu"] = cpu_model();
   json["cores"] = available_cores();

@@ -8,7 +8,7 @@ namespace flashpad::test {
 namespace {
 
 class Masks : public testing::TestWithParam<Way> {};
-INSTANTIATE_TEST_SUITE_P(All, Masks, testing::ValuesIn(ways_in(DType::fp32)), name_of);
+INSTANTIATE_TEST_SUITE_P(All, Masks, testing::ValuesIn(ways_for_masks()), name_of);
 
 Trial masked(std::int64_t seq_q, std::int64_t seq_k, Mask mask) {
   Trial trial;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <flashpad/attention.hpp>
+#include <flashpad/options.hpp>
+#include <flashpad/problem.hpp>
+#include <flashpad/types.hpp>
 
 #include "measure/inputs.hpp"
 #include "measure/verify.hpp"
@@ -10,6 +12,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -32,8 +35,10 @@ std::string name_of(testing::TestParamInfo<Way> const& info);
 
 /// Every backend, kernel and engine of this build and machine, in every element type.
 std::vector<Way> all_ways();
-/// As all_ways, but one element type: for suites about masks and memory, which no type changes.
+/// As all_ways, but one element type.
 std::vector<Way> ways_in(DType dtype);
+/// For suites about masks, which no type changes: every backend, kernel and engine in one type that it has.
+std::vector<Way> ways_for_masks();
 
 /// How the tensors lie in memory.
 struct Placement {
@@ -65,16 +70,22 @@ struct Result {
   measure::Outputs outputs;
   Choice choice;
   bool guards_intact = true;
+  bool refused = false;
 };
 
 measure::Inputs make_inputs(Way const& way, Trial const& trial);
 Result run(Way const& way, Trial const& trial, measure::Inputs const& inputs);
 
 /// Runs the trial and expects every row within the tolerance of docs/experiments.md's promises, no unwritten
-/// element and no damage. Returns the result for more checks.
+/// element and no damage; or that the way refuses a trial which it may refuse: then the result is empty.
+/// Returns the result for more checks.
 Result expect_right(Way const& way, Trial const& trial);
 
-/// A tile far smaller than the sequences here, so that every loop turns: {16, 16}, or the engine's least.
+/// Whether the way takes a tile and splits.
+bool has_tiles(Way const& way);
+
+/// A tile far smaller than the sequences here, so that every loop turns: {16, 16}; none for those that take
+/// none.
 Tile small_tile(Way const& way);
 
 }  // namespace flashpad::test

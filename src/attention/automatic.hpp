@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "attention/runner.hpp"
+#include "problem/text.hpp"
+
+#include <utility>
+
+namespace flashpad::detail {
+
+/// The kernel that `auto` prefers, and the one that takes the calls whose tensors it cannot address. Both are
+/// planned ahead, so that a call allocates nothing whichever takes it.
+template <class Exec>
+class EitherRunner final : public Runner<Exec> {
+ public:
+  EitherRunner(std::unique_ptr<Runner<Exec>> first, std::unique_ptr<Runner<Exec>> second)
+      : m_first(std::move(first)), m_second(std::move(second)) {
+    this->choice = m_first->choice;
+    this->choice.workspace_bytes += m_second->choice.workspace_bytes;
+  }
+
+  void run(Exec const& exec, Arguments const& arguments) override {
+    (m_first->refusal(arguments).empty() ? m_first : m_second)->run(exec, arguments);
+  }
+
+ private:
+  std::unique_ptr<Runner<Exec>> m_first, m_second;
+};
+
+/// What `auto` chooses, best first: hopper where it can, else fused. Naive is never chosen: its scores go
+/// through memory.
+template <class Exec>
+std::unique_ptr<Runner<Exec>> make_automatic(Request<Exec> request) {
+  Shape const& s = request.shape;
+  double const scores = static_cast<double>(s.batch * s.heads) * static_cast<double>(s.seq_q) *
+                        static_cast<double>(s.seq_k) * (request.dtype == DType::fp64 ? 8 : 4);
+  std::string const naive =
+      text("naive passed over: it moves ", scores / 1e6, " MB of scores through memory");
+  std::string const hopper = hopper_refusal(request);
+  request.options.kernel = Kernel::fused;
+  auto fused = make_fused(request);
+  if (!hopper.empty()) {
+    fused->choice.why =
+        text("auto: fused, whose scores stay on chip; ", naive, "; hopper passed over: ", hopper);
+    return fused;
+  }
+  request.options.kernel = Kernel::hopper;
+  std::string const engine = fused->choice.engine;
+  auto either = std::make_unique<EitherRunner<Exec>>(make_hopper(request), std::move(fused));
+  either->choice.why = text("auto: hopper; fused (", engine,
+                            ") takes calls with tensors that hopper's copy engine cannot address; ", naive);
+  return either;
+}
+
+}  // namespace flashpad::detail
