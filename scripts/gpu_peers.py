@@ -79,7 +79,7 @@ class Flashpad:
                 self.check(status)
             return o
 
-        call.keep = tensors, (q, k, v)
+        call.keep = tensors, (q, k, v)  # the pointers' owners
         call.close = lambda: self.lib.flashpad_plan_destroy(plan)
         call.choice = {"kernel": self.lib.flashpad_plan_kernel(plan).decode(),
                        "engine": self.lib.flashpad_plan_engine(plan).decode() or None,
@@ -292,6 +292,7 @@ def main():
         report(measured, names, [n for n in ("fa3", "cudnn") if n in names])
         rows += measured
     context["card_after"] = card()
+    flashpad.check(flashpad.lib.flashpad_finalize())
     if a.out:
         with open(a.out, "w") as f:
             json.dump({"context": context, "rows": rows}, f, indent=1)

@@ -93,7 +93,7 @@ class HopperRunner final : public Runner<Kokkos::Cuda> {
 /// Why hopper cannot serve a request, as one line that begins with the option or argument at fault; empty
 /// where it can, for tensors that the copy engine can address (Runner::refusal).
 template <class Exec>
-std::string hopper_refusal(Request<Exec> const& request) {
+std::string hopper_refusal([[maybe_unused]] Request<Exec> const& request) {
 #if defined(FLASHPAD_HAS_HOPPER) && defined(KOKKOS_ENABLE_CUDA)
   if constexpr (std::is_same_v<Exec, Kokkos::Cuda>) {
     cudaDeviceProp const& device = request.exec.cuda_device_prop();

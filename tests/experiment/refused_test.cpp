@@ -166,7 +166,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "f.yaml:2:18: kernels[1]: found 'fuse'; did you mean 'fused'; allowed: auto, naive, fused, "
                 "stats"},
         Refused{"KernelNothing", smallest + "kernels:\n",
-                "f.yaml:2:1: kernels: found nothing; allowed: auto, naive, fused, stats"},
+                "f.yaml:2:1: kernels: found nothing; allowed: auto, naive, fused, hopper, stats"},
         Refused{"Backend", smallest + "backend: opemnp\n",
                 "f.yaml:2:10: backend: found 'opemnp'; did you mean 'openmp'; allowed: auto, serial, openmp, "
                 "threads, "

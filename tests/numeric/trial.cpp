@@ -143,10 +143,11 @@ class Placed {
   using Bytes = Kokkos::View<char*, Space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
   [[nodiscard]] Bytes<typename Exec::memory_space> device() const {
-    return {static_cast<char*>(m_first), m_tensor.bytes().size()};
+    return Bytes<typename Exec::memory_space>(static_cast<char*>(m_first), m_tensor.bytes().size());
   }
   [[nodiscard]] Bytes<Kokkos::HostSpace> host() const {
-    return {reinterpret_cast<char*>(m_tensor.bytes().data()), m_tensor.bytes().size()};
+    return Bytes<Kokkos::HostSpace>(reinterpret_cast<char*>(m_tensor.bytes().data()),
+                                    m_tensor.bytes().size());
   }
 
   Exec m_exec;
