@@ -10,7 +10,7 @@ if(FLASHPAD_SANITIZE MATCHES "thread")
   set(FLASHPAD_TEST_TIMEOUT 1800)
 endif()
 
-# flashpad_test(NAME <name> LABEL unit|numeric|cli|build SOURCES <file>...
+# flashpad_test(NAME <name> LABEL unit|numeric|cli|build|gpu SOURCES <file>...
 #               [KOKKOS_SOURCES <file>...] [LIBRARIES <target>...])
 #
 # KOKKOS_SOURCES are those that include Kokkos.
@@ -20,8 +20,8 @@ endif()
 # project) and, with LABEL cli, FLASHPAD_CLI (the driver).
 function(flashpad_test)
   cmake_parse_arguments(PARSE_ARGV 0 test "" "NAME;LABEL" "SOURCES;KOKKOS_SOURCES;LIBRARIES")
-  if(NOT test_LABEL MATCHES "^(unit|numeric|cli|build)$")
-    message(FATAL_ERROR "flashpad_test(${test_NAME}): LABEL is `${test_LABEL}`; allowed: unit, numeric, cli, build")
+  if(NOT test_LABEL MATCHES "^(unit|numeric|cli|build|gpu)$")
+    message(FATAL_ERROR "flashpad_test(${test_NAME}): LABEL is `${test_LABEL}`; allowed: unit, numeric, cli, build, gpu")
   endif()
 
   set(target test_${test_NAME})

@@ -34,7 +34,9 @@ class NaiveRunner final : public Runner<Exec> {
         m_variant(BandVariant::make(m_shape.seq_q, m_shape.seq_k, request.options.mask)),
         m_scale(static_cast<T>(request.scale)),
         m_narrow_p(converts && request.options.probabilities_in_input_type) {
-    find_ranges();
+    auto const seen = SeenRanges::make(m_variant, m_shape.seq_q);
+    m_rows = seen.rows;
+    m_keys = seen.keys;
     std::int64_t const most = std::numeric_limits<int>::max();  // a BLAS counts in int
     for (auto const& [argument, value] :
          {std::pair{"seq_q", m_shape.seq_q}, std::pair{"seq_k", m_shape.seq_k}}) {
@@ -50,7 +52,7 @@ class NaiveRunner final : public Runner<Exec> {
   }
 
   void run(Exec const& exec, Arguments const& arguments) override {
-    clear_unseen(exec, arguments);
+    clear_unseen<Storage, T>(exec, arguments, m_shape, m_rows);
     if (m_rows.size() == 0) return;
     kokkos_ext::BlasThreads const threads(kokkos_ext::is_host<Exec> ? kokkos_ext::concurrency(exec)
                                                                     : kokkos_ext::blas_threads().value_or(1));
@@ -66,14 +68,6 @@ class NaiveRunner final : public Runner<Exec> {
     T *scores, *q, *k, *v, *o;
     Storage* p;
   };
-
-  void find_ranges() {
-    // Rows that see a key are a range, as are the keys that some row sees.
-    m_rows = {0, m_shape.seq_q};
-    while (m_rows.begin < m_rows.end && m_variant.visible(m_rows.begin).size() == 0) ++m_rows.begin;
-    while (m_rows.end > m_rows.begin && m_variant.visible(m_rows.end - 1).size() == 0) --m_rows.end;
-    if (m_rows.size() > 0) m_keys = m_variant.any(m_rows.begin, m_rows.end);
-  }
 
   [[nodiscard]] std::int64_t score_count() const { return m_rows.size() * m_keys.size(); }
 
@@ -135,15 +129,6 @@ class NaiveRunner final : public Runner<Exec> {
 
   [[nodiscard]] HeadChunk chunk_of(std::int64_t first, std::int64_t count, std::int64_t group) const {
     return {first, count, m_shape.heads, group};
-  }
-
-  void clear_unseen(Exec const& exec, Arguments const& arguments) const {
-    std::int64_t const unseen = m_shape.seq_q - m_rows.size();
-    if (unseen == 0) return;
-    std::int64_t const heads = m_shape.batch * m_shape.heads;
-    ClearRows<Storage, T> clear{operand(arguments.o), {}, chunk_of(0, heads, 1), m_rows, m_shape.value_dim};
-    if (arguments.lse.present) clear.lse = operand(arguments.lse);
-    for_rows(exec, "flashpad::naive::clear", heads, unseen, clear);
   }
 
   void run_chunk(Exec const& exec, Arguments const& arguments, HeadChunk const& chunk) const {

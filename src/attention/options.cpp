@@ -15,8 +15,11 @@ struct NamedKernel {
   Kernel kernel;
 };
 
-constexpr std::array kernels = {NamedKernel{"auto", Kernel::automatic}, NamedKernel{"naive", Kernel::naive},
-                                NamedKernel{"fused", Kernel::fused}, NamedKernel{"hopper", Kernel::hopper},
+constexpr std::array kernels = {NamedKernel{"auto", Kernel::automatic},
+                                NamedKernel{"naive", Kernel::naive},
+                                NamedKernel{"naive-vendor", Kernel::naive_vendor},
+                                NamedKernel{"fused", Kernel::fused},
+                                NamedKernel{"hopper", Kernel::hopper},
                                 NamedKernel{"stats", Kernel::stats}};
 
 }  // namespace

@@ -48,6 +48,7 @@ template <class Exec>
 std::unique_ptr<Runner<Exec>> make_runner(Request<Exec> request) {
   switch (request.options.kernel) {
     case Kernel::naive: return make_naive(request);
+    case Kernel::naive_vendor: return make_naive_vendor(request);
     case Kernel::hopper: return make_hopper(request);
     case Kernel::fused:
     case Kernel::stats: return make_fused(request);

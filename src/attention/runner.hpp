@@ -42,6 +42,8 @@ class Runner {
 template <class Exec>
 std::unique_ptr<Runner<Exec>> make_naive(Request<Exec> const& request);
 template <class Exec>
+std::unique_ptr<Runner<Exec>> make_naive_vendor(Request<Exec> const& request);
+template <class Exec>
 std::unique_ptr<Runner<Exec>> make_fused(Request<Exec> const& request);
 template <class Exec>
 std::unique_ptr<Runner<Exec>> make_hopper(Request<Exec> const& request);

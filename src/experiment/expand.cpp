@@ -53,7 +53,7 @@ void require_addressable(Case const& c, yaml::Location const& at) {
 
 /// An option without a use is as if it had not been given: the case is measured once, not once a value.
 void drop_unused_options(Case& c) {
-  bool const tiled = c.kernel != Kernel::naive && c.kernel != Kernel::hopper;
+  bool const tiled = !stores_scores(c.kernel) && c.kernel != Kernel::hopper;
   bool const stores_probabilities = c.kernel == Kernel::naive || c.kernel == Kernel::automatic;
   if (!tiled) {
     c.tile = {};

@@ -14,12 +14,19 @@ namespace flashpad {
 /// How attention is computed. `automatic` chooses and says why (Choice::why).
 enum class Kernel : std::uint8_t {
   automatic,
-  naive,   ///< Kokkos Kernels GEMM, row softmax, GEMM; the scores go through memory
-  fused,   ///< one TeamPolicy kernel, tiles in scratch memory, online softmax
+  naive,         ///< Kokkos Kernels GEMM, row softmax, GEMM; the scores go through memory
+  naive_vendor,  ///< the same by the vendor's batched GEMM with tensor cores, scores in the inputs' type
+  fused,         ///< one TeamPolicy kernel, tiles in scratch memory, online softmax
   hopper,  ///< the same on an NVIDIA GPU of compute capability 9.0, by its own copy engine and tensor cores
   stats    ///< (max, sum) of every row of the scores, with no V and no O
 };
 
+/// Whether the scores of all pairs go through memory, some heads' at a time.
+constexpr bool stores_scores(Kernel kernel) {
+  return kernel == Kernel::naive || kernel == Kernel::naive_vendor;
+}
+
+/// "naive-vendor" and so on, as experiments and reports have them.
 FLASHPAD_EXPORT std::string_view name(Kernel kernel) noexcept;
 /// Throws Error on an unknown name; lists the known ones.
 FLASHPAD_EXPORT Kernel kernel_from_name(std::string_view name);
@@ -50,7 +57,8 @@ struct Options {
   std::string engine = {};
   /// Parts that the keys of one query tile are split into; 0 chooses, 1 never splits.
   int splits = 0;
-  /// Bound on the workspace in bytes: naive takes as many heads at once as fit. 0 is the library's default.
+  /// Bound on the workspace in bytes: the naive kernels take as many heads at once as fit. 0 is the library's
+  /// default.
   double workspace_limit = 0;
   /// naive only: keep P in the 16-bit type of the inputs instead of float32.
   bool probabilities_in_input_type = false;

@@ -42,27 +42,15 @@ double largest_visible_value(Case const& one, std::vector<double> const& v) {
   return largest;
 }
 
-}  // namespace
-
-void plain_row(Case const& one, Inputs const& inputs, QueryRow const& row, double* o) {
+// O of one row from its scores, with P and O rounded.
+void weigh(Case const& one, QueryRow const& row, std::vector<double> const& scores, double const* v,
+           double* o) {
   Shape const& s = one.shape;
-  std::int64_t const group = row.b * s.kv_heads + row.h / (s.heads / s.kv_heads);
-  double const* q = inputs.q.data() + ((row.b * s.heads + row.h) * s.seq_q + row.i) * s.head_dim;
-  double const* k = inputs.k.data() + group * s.seq_k * s.head_dim;
-  double const* v = inputs.v.data() + group * s.seq_k * s.value_dim;
-  double const scale = scale_of(one);
-
-  std::vector<double> scores(static_cast<std::size_t>(s.seq_k), -std::numeric_limits<double>::infinity());
+  std::fill(o, o + s.value_dim, 0.0);
   double max = -std::numeric_limits<double>::infinity();
   for (std::int64_t j = 0; j < s.seq_k; ++j) {
-    if (!sees(one, row.i, j)) continue;
-    double dot = 0;
-    for (std::int64_t c = 0; c < s.head_dim; ++c) dot += q[c] * k[j * s.head_dim + c];
-    scores[static_cast<std::size_t>(j)] = scale * dot;
-    max = std::max(max, scale * dot);
+    if (sees(one, row.i, j)) max = std::max(max, scores[static_cast<std::size_t>(j)]);
   }
-
-  std::fill(o, o + s.value_dim, 0.0);
   if (!std::isfinite(max)) return;
   double sum = 0;
   for (std::int64_t j = 0; j < s.seq_k; ++j) {
@@ -73,6 +61,30 @@ void plain_row(Case const& one, Inputs const& inputs, QueryRow const& row, doubl
     for (std::int64_t c = 0; c < s.value_dim; ++c) o[c] += stored * v[j * s.value_dim + c];
   }
   for (std::int64_t c = 0; c < s.value_dim; ++c) o[c] = rounded(o[c] / sum, one.dtype);
+}
+
+}  // namespace
+
+void plain_row(Case const& one, Inputs const& inputs, QueryRow const& row, double* o,
+               double* o_of_rounded_scores) {
+  Shape const& s = one.shape;
+  std::int64_t const group = row.b * s.kv_heads + row.h / (s.heads / s.kv_heads);
+  double const* q = inputs.q.data() + ((row.b * s.heads + row.h) * s.seq_q + row.i) * s.head_dim;
+  double const* k = inputs.k.data() + group * s.seq_k * s.head_dim;
+  double const* v = inputs.v.data() + group * s.seq_k * s.value_dim;
+  double const scale = scale_of(one);
+
+  std::vector<double> scores(static_cast<std::size_t>(s.seq_k), -std::numeric_limits<double>::infinity());
+  for (std::int64_t j = 0; j < s.seq_k; ++j) {
+    if (!sees(one, row.i, j)) continue;
+    double dot = 0;
+    for (std::int64_t c = 0; c < s.head_dim; ++c) dot += q[c] * k[j * s.head_dim + c];
+    scores[static_cast<std::size_t>(j)] = scale * dot;
+  }
+  weigh(one, row, scores, v, o);
+  if (o_of_rounded_scores == nullptr) return;
+  for (double& score : scores) score = rounded(score, one.dtype);
+  weigh(one, row, scores, v, o_of_rounded_scores);
 }
 
 Expected make_expected(Case const& one, Inputs const& inputs, std::vector<QueryRow> rows) {
@@ -98,19 +110,25 @@ Expected make_expected(Case const& one, Inputs const& inputs, std::vector<QueryR
     reference_row(problem, row.b, row.h, row.i, o, &expected.lse[static_cast<std::size_t>(r)], &max, &sum);
 
     double error = 0;
+    double score_error = 0;
     double largest = 0;
     std::vector<double> plain;
+    std::vector<double> of_scores;
     if (size_of(one.dtype) == 2) {
       plain.resize(static_cast<std::size_t>(s.value_dim));
-      plain_row(one, inputs, row, plain.data());
+      of_scores.resize(plain.size());
+      plain_row(one, inputs, row, plain.data(), of_scores.data());
     }
     for (std::int64_t c = 0; c < s.value_dim; ++c) {
       if (!std::isfinite(o[c])) continue;
       largest = std::max(largest, std::fabs(o[c]));
-      if (!plain.empty()) error = std::max(error, std::fabs(plain[static_cast<std::size_t>(c)] - o[c]));
+      if (plain.empty()) continue;
+      error = std::max(error, std::fabs(plain[static_cast<std::size_t>(c)] - o[c]));
+      score_error = std::max(score_error, std::fabs(of_scores[static_cast<std::size_t>(c)] - o[c]));
     }
     std::lock_guard const hold(lock);
     expected.rounding_error = std::max(expected.rounding_error, error);
+    expected.score_rounding_error = std::max(expected.score_rounding_error, score_error);
     expected.output_max = std::max(expected.output_max, largest);
     if (std::isfinite(max)) expected.score_max = std::max(expected.score_max, std::fabs(max));
     if (std::isfinite(sum)) expected.sum_max = std::max(expected.sum_max, sum);

@@ -15,10 +15,10 @@ namespace flashpad::measure {
 
 namespace {
 
-// Bytes that one pass touches again and again: naive works through its heads with one workspace, the others
-// through all of their arguments.
+// Bytes that one pass touches again and again: the naive kernels work through their heads with one workspace,
+// the others through all of their arguments.
 double working_set(Case const& one, Choice const& choice, double io) {
-  if (choice.kernel != Kernel::naive) return io + choice.workspace_bytes;
+  if (!stores_scores(choice.kernel)) return io + choice.workspace_bytes;
   auto const heads = static_cast<double>(one.shape.batch * one.shape.heads);
   return heads > 0 ? io / heads + choice.workspace_bytes : 0;
 }

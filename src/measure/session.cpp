@@ -100,7 +100,7 @@ void describe(Case const& one, Choice const& choice, Row& row) {
   row.kernel = name(choice.kernel);
   if (!choice.engine.empty()) row.engine = choice.engine;
   if (choice.tile.q > 0) row.tile = fmt::format("{}x{}", choice.tile.q, choice.tile.k);
-  if (choice.kernel != Kernel::naive) row.splits = choice.splits;
+  if (!stores_scores(choice.kernel)) row.splits = choice.splits;
   row.workspace_bytes = choice.workspace_bytes;
   estimate(one, choice.kernel, row);
   add_reason(row, choice.why);

@@ -49,8 +49,10 @@ double keys_visited(Work const& work, Tile tile) {
 
 double score_bytes(DType dtype) { return dtype == DType::fp64 ? 8 : 4; }
 
-double probability_bytes(Work const& work) {
-  return work.probabilities_in_input_type ? size_of(work.dtype) : score_bytes(work.dtype);
+double pair_bytes(Kernel kernel, Work const& work) {
+  if (kernel == Kernel::naive_vendor) return 4 * size_of(work.dtype);
+  double const score = score_bytes(work.dtype);
+  return 2 * score + 2 * (work.probabilities_in_input_type ? size_of(work.dtype) : score);
 }
 
 double flops(Kernel kernel, Work const& work) {
@@ -74,15 +76,14 @@ double io_bytes(Kernel kernel, Work const& work) {
 
 double bytes_model(Kernel kernel, Work const& work) {
   double const io = io_bytes(kernel, work);
-  if (kernel != Kernel::naive) return io;
+  if (!stores_scores(kernel)) return io;
   Sizes const n = sizes(work);
-  double const pair_bytes = 2 * n.score + 2 * probability_bytes(work);
-  return io + n.batch * n.heads * n.seq_q * n.seq_k * pair_bytes;
+  return io + n.batch * n.heads * n.seq_q * n.seq_k * pair_bytes(kernel, work);
 }
 
 std::optional<double> bytes_tiles(Kernel kernel, Work const& work, Tile tile, int heads_per_tile) {
   require_concrete(kernel);
-  if (kernel == Kernel::naive || tile.q <= 0 || tile.k <= 0) return std::nullopt;
+  if (stores_scores(kernel) || tile.q <= 0 || tile.k <= 0) return std::nullopt;
   Sizes const n = sizes(work);
   double const width = kernel == Kernel::stats ? n.head_dim : n.head_dim + n.value_dim;
   double const once = io_bytes(kernel, work) - n.element * n.batch * n.kv_heads * n.seq_k * width;
@@ -96,7 +97,7 @@ std::optional<double> byte_ratio(Kernel kernel, Work const& work) {
   return bytes_model(Kernel::naive, work) / own;
 }
 
-double naive_workspace_min(Work const& work) {
+double naive_workspace_min(Kernel kernel, Work const& work) {
   Shape const& s = work.shape;
   if (s.batch == 0 || s.heads == 0 || s.seq_q == 0 || s.seq_k == 0) return 0;
   Sizes const n = sizes(work);
@@ -112,6 +113,10 @@ double naive_workspace_min(Work const& work) {
   double const first_key = std::max(0.0, first_row + offset - left);
   double const last_key = std::min(n.seq_k - 1, last_row + offset + right);
   double const keys = last_key - first_key + 1;
+  if (kernel == Kernel::naive_vendor) {
+    double const vector = 16.0 / n.element;  // rows of scores are padded to it on a GPU
+    return rows * std::ceil(keys / vector) * 16;
+  }
   if (size_of(work.dtype) > 2) return rows * keys * n.score;
   double const widened = (rows + keys) * (n.head_dim + n.value_dim);
   double const narrowed = work.probabilities_in_input_type ? rows * keys * n.element : 0;

@@ -24,8 +24,9 @@ struct Work {
 /// Bytes of one score, of one statistic and of one LSE: float32, or float64 for float64 inputs.
 double score_bytes(DType dtype);
 
-/// Bytes of one probability as naive stores it.
-double probability_bytes(Work const& work);
+/// Bytes that a kernel that stores scores moves for one pair: its score written and read, and its
+/// probability. The vendor's product keeps both in the inputs' type.
+double pair_bytes(Kernel kernel, Work const& work);
 
 /// 2 (d + dv) operations a visible pair of query and key, 2 d for `stats`. Hidden pairs count nothing.
 double flops(Kernel kernel, Work const& work);
@@ -34,8 +35,8 @@ double flops(Kernel kernel, Work const& work);
 /// and sum.
 double io_bytes(Kernel kernel, Work const& work);
 
-/// Bytes that the kernel moves to and from memory: its arguments once, and for naive the scores written and
-/// read and the probabilities written and read, over all pairs.
+/// Bytes that the kernel moves to and from memory: its arguments once, and for the naive kernels the scores
+/// written and read and the probabilities written and read, over all pairs.
 double bytes_model(Kernel kernel, Work const& work);
 
 /// Bytes that the tile loop asks of the next level of memory: as io_bytes, but K and V once for every query
@@ -47,9 +48,9 @@ std::optional<double> bytes_tiles(Kernel kernel, Work const& work, Tile tile, in
 /// something else, and where no byte moves.
 std::optional<double> byte_ratio(Kernel kernel, Work const& work);
 
-/// Memory that naive needs at least beyond inputs and outputs, for one head: the scores of the query rows
-/// that see a key and the keys that a row sees, and for 16-bit types the same rows and keys widened, and the
-/// probabilities where they are kept in the input type.
-double naive_workspace_min(Work const& work);
+/// Memory that a kernel that stores scores needs at least beyond inputs and outputs, for one head: the scores
+/// of the query rows that see a key and the keys that a row sees, and for naive on 16-bit types the same rows
+/// and keys widened, and the probabilities where they are kept in the input type.
+double naive_workspace_min(Kernel kernel, Work const& work);
 
 }  // namespace flashpad::model

@@ -30,7 +30,7 @@ Footprint footprint(Kernel kernel, Work const& work) {
   need.outputs = element * o + score_bytes(work.dtype) * rows * numbers_a_row;
   // O is fetched twice (as verified, as timed), and held in float64 as expected and while it is searched.
   need.driver = (8 + element) * (q + k + v) + (2 * element + 16) * o + 32 * rows;
-  need.workspace_min = kernel == Kernel::naive ? naive_workspace_min(work) : 0;
+  need.workspace_min = stores_scores(kernel) ? naive_workspace_min(kernel, work) : 0;
   return need;
 }
 

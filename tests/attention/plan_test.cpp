@@ -329,7 +329,7 @@ TEST(EngineNames, AnEngineOfOneTypeIsRefusedForTheOthers) {
 TEST(KernelNames, ThereAndBack) {
   for (std::string const& known : kernel_names()) EXPECT_EQ(name(kernel_from_name(known)), known);
   EXPECT_EQ(refusal([] { kernel_from_name("fusd"); }),
-            "kernel: `fusd` is not known; allowed: auto, naive, fused, hopper, stats");
+            "kernel: `fusd` is not known; allowed: auto, naive, naive-vendor, fused, hopper, stats");
 }
 
 }  // namespace

@@ -163,10 +163,12 @@ INSTANTIATE_TEST_SUITE_P(
     Method, RefusedExperiment,
     testing::Values(
         Refused{"Kernel", smallest + "kernels: [naive, fuse]\n",
-                "f.yaml:2:18: kernels[1]: found 'fuse'; did you mean 'fused'; allowed: auto, naive, fused, hopper, "
-                "stats"},
-        Refused{"KernelNothing", smallest + "kernels:\n",
-                "f.yaml:2:1: kernels: found nothing; allowed: auto, naive, fused, hopper, stats"},
+                "f.yaml:2:18: kernels[1]: found 'fuse'; did you mean 'fused'; allowed: auto, naive, "
+                "naive-vendor, "
+                "fused, hopper, stats"},
+        Refused{
+            "KernelNothing", smallest + "kernels:\n",
+            "f.yaml:2:1: kernels: found nothing; allowed: auto, naive, naive-vendor, fused, hopper, stats"},
         Refused{"Backend", smallest + "backend: opemnp\n",
                 "f.yaml:2:10: backend: found 'opemnp'; did you mean 'openmp'; allowed: auto, serial, openmp, "
                 "threads, "

@@ -21,20 +21,20 @@ Expected plain_expected(double value_max, double rounding_error, double output_m
 }
 
 TEST(Tolerance, ScalesWithValuesAboveOne) {
-  EXPECT_DOUBLE_EQ(tolerance(DType::fp64, plain_expected(0.1, 0, 0.1)), 1e-12);
-  EXPECT_DOUBLE_EQ(tolerance(DType::fp32, plain_expected(0.1, 0, 0.1)), 2e-5);
-  EXPECT_DOUBLE_EQ(tolerance(DType::fp32, plain_expected(5, 0, 0.1)), 1e-4);
+  EXPECT_DOUBLE_EQ(tolerance(Kernel::fused, DType::fp64, plain_expected(0.1, 0, 0.1)), 1e-12);
+  EXPECT_DOUBLE_EQ(tolerance(Kernel::fused, DType::fp32, plain_expected(0.1, 0, 0.1)), 2e-5);
+  EXPECT_DOUBLE_EQ(tolerance(Kernel::fused, DType::fp32, plain_expected(5, 0, 0.1)), 1e-4);
 }
 
 TEST(Tolerance, OfSixteenBitsIsWhatThePlainEvaluationCosts) {
   // Units in the last place of 0.75: 2^-11 and 2^-8.
-  EXPECT_DOUBLE_EQ(tolerance(DType::fp16, plain_expected(1, 1e-3, 0.75)), 2e-3 + 0x1p-11);
-  EXPECT_DOUBLE_EQ(tolerance(DType::bf16, plain_expected(1, 4e-3, 0.75)), 8e-3 + 0x1p-8);
+  EXPECT_DOUBLE_EQ(tolerance(Kernel::fused, DType::fp16, plain_expected(1, 1e-3, 0.75)), 2e-3 + 0x1p-11);
+  EXPECT_DOUBLE_EQ(tolerance(Kernel::fused, DType::bf16, plain_expected(1, 4e-3, 0.75)), 8e-3 + 0x1p-8);
 }
 
 TEST(Tolerance, OfSixteenBitsHasAnOuterBound) {
-  EXPECT_DOUBLE_EQ(tolerance(DType::fp16, plain_expected(1, 1, 1)), 2e-2);
-  EXPECT_DOUBLE_EQ(tolerance(DType::bf16, plain_expected(3, 1, 1)), 15e-2);
+  EXPECT_DOUBLE_EQ(tolerance(Kernel::fused, DType::fp16, plain_expected(1, 1, 1)), 2e-2);
+  EXPECT_DOUBLE_EQ(tolerance(Kernel::fused, DType::bf16, plain_expected(3, 1, 1)), 15e-2);
 }
 
 TEST(PlainRow, RoundsProbabilitiesAndOutput) {
@@ -128,7 +128,7 @@ TEST(Verify, LargeScoresThatRoundAreNamedAsSuch) {
   Expected const expected = make_expected(one, inputs, rows_to_verify(one.shape));
   EXPECT_GT(expected.score_max, 500);
   double const rounding = 4 * 0x1p-24 * expected.score_max * expected.value_max;
-  double const bound = tolerance(DType::fp32, expected);
+  double const bound = tolerance(Kernel::fused, DType::fp32, expected);
   ASSERT_GT(rounding, 2 * bound);
   Verdict const rounded = with_one_wrong(one, expected, expected.o[5] + rounding / 2);
   EXPECT_EQ(rounded.symptom, report::Symptom::scores_rounded) << "no less wrong for it";

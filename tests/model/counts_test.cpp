@@ -34,6 +34,15 @@ TEST(ByteRatio, CountsFloatScoresOfSixteenBitInputsAsFloats) {
   EXPECT_DOUBLE_EQ(*byte_ratio(Kernel::fused, work), 13);
 }
 
+TEST(ByteRatio, OfTheVendorsProductCountsScoresInTheInputsType) {
+  // 1 MiB of arguments, 4 x 2 MiB of scores and probabilities; naive has 17 MiB.
+  EXPECT_DOUBLE_EQ(bytes_model(Kernel::naive_vendor, square(1024, 128, DType::bf16)), 9.0 * 1024 * 1024);
+  EXPECT_DOUBLE_EQ(*byte_ratio(Kernel::naive_vendor, square(1024, 128, DType::bf16)), 17.0 / 9);
+  EXPECT_DOUBLE_EQ(*byte_ratio(Kernel::naive_vendor, square(1024, 128, DType::fp32)), 1);
+  EXPECT_DOUBLE_EQ(naive_workspace_min(Kernel::naive_vendor, square(1001, 64, DType::fp16)), 1001 * 1008 * 2);
+  EXPECT_FALSE(bytes_tiles(Kernel::naive_vendor, square(1024, 64, DType::fp16), {128, 128}).has_value());
+}
+
 TEST(ByteRatio, IsOneForNaiveAndNothingForOtherWork) {
   EXPECT_DOUBLE_EQ(*byte_ratio(Kernel::naive, square(1024, 64, DType::fp32)), 1);
   EXPECT_FALSE(byte_ratio(Kernel::stats, square(1024, 64, DType::fp32)).has_value());
@@ -180,12 +189,12 @@ TEST(BytesTiles, AgreeWithACountByPairs) {
 }
 
 TEST(Workspace, OfNaiveHoldsOneHeadOfScores) {
-  EXPECT_DOUBLE_EQ(naive_workspace_min(square(1000, 64, DType::fp32)), 4e6);
-  EXPECT_DOUBLE_EQ(naive_workspace_min(square(1000, 64, DType::fp64)), 8e6);
+  EXPECT_DOUBLE_EQ(naive_workspace_min(Kernel::naive, square(1000, 64, DType::fp32)), 4e6);
+  EXPECT_DOUBLE_EQ(naive_workspace_min(Kernel::naive, square(1000, 64, DType::fp64)), 8e6);
   Work work = square(1000, 64, DType::bf16);
-  EXPECT_DOUBLE_EQ(naive_workspace_min(work), 4e6 + 2000 * 128 * 4);
+  EXPECT_DOUBLE_EQ(naive_workspace_min(Kernel::naive, work), 4e6 + 2000 * 128 * 4);
   work.probabilities_in_input_type = true;
-  EXPECT_DOUBLE_EQ(naive_workspace_min(work), 6e6 + 2000 * 128 * 4);
+  EXPECT_DOUBLE_EQ(naive_workspace_min(Kernel::naive, work), 6e6 + 2000 * 128 * 4);
 }
 
 // What the kernel holds, counted the slow way: rows that see a key, times keys that some row sees.
@@ -217,7 +226,7 @@ TEST(Naive, HoldsTheRowsThatSeeAKeyAndTheKeysThatARowSees) {
           work.shape.seq_q = q;
           work.shape.seq_k = k;
           work.mask = {left, right};
-          EXPECT_EQ(naive_workspace_min(work), 4 * scores_held(work.shape, work.mask))
+          EXPECT_EQ(naive_workspace_min(Kernel::naive, work), 4 * scores_held(work.shape, work.mask))
               << q << "x" << k << " " << left << "," << right;
         }
       }
@@ -229,7 +238,7 @@ TEST(Naive, NeedsNothingWithoutRows) {
   for (auto const member : {&Shape::batch, &Shape::heads, &Shape::seq_q}) {
     Work work = square(std::int64_t{1} << 30, 64, DType::bf16);
     work.shape.*member = 0;
-    EXPECT_EQ(naive_workspace_min(work), 0);
+    EXPECT_EQ(naive_workspace_min(Kernel::naive, work), 0);
   }
 }
 

@@ -262,6 +262,9 @@ std::vector<Way> ways_in(DType dtype) {
   std::vector<Way> ways;
   auto const add = [&](std::string const& backend, std::vector<std::string> const& engines) {
     ways.push_back({backend, Kernel::naive, "", dtype});
+    // A host's BLAS multiplies these alone; one host backend is enough, the code is the same.
+    bool const has_vendor = backend == "cuda" || (backend == "serial" && size_of(dtype) > 2);
+    if (has_vendor) ways.push_back({backend, Kernel::naive_vendor, "", dtype});
     for (std::string const& engine : engines) {
       if (engine == "portable" || engine == "rows") continue;  // other names of one of the rest
       ways.push_back({backend, Kernel::fused, engine, dtype});
