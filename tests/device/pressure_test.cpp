@@ -124,8 +124,8 @@ class Pressure : public testing::TestWithParam<Kernel> {};
 INSTANTIATE_TEST_SUITE_P(All, Pressure,
                          testing::Values(Kernel::naive, Kernel::naive_vendor, Kernel::fused, Kernel::hopper,
                                          Kernel::automatic),
-                         [](auto const& info) {
-                           std::string text(name(info.param));
+                         [](auto const& given) {
+                           std::string text(name(given.param));
                            std::replace(text.begin(), text.end(), '-', '_');
                            return text;
                          });
