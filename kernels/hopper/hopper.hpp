@@ -28,7 +28,7 @@ struct HopperCall {
 };
 
 /// Why the kernel cannot do it, as one line that names the argument; empty where it can: 16-bit types, head
-/// dimensions up to 128, sizes below 2^31, and rows that the copy engine can address (16-byte alignment).
+/// dimensions up to 256, sizes below 2^29, and rows that the copy engine can address (16-byte alignment).
 std::string hopper_refusal(HopperCall const& call);
 
 /// Bytes of workspace that launch_hopper needs for this call: a pure function of its shape, mask, types and

@@ -35,6 +35,21 @@ __device__ inline void barrier_arrive(std::uint64_t* barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
 
+/// Whether the phase of that parity is complete. Asked for early, the answer costs no latency.
+__device__ inline bool barrier_test(std::uint64_t* barrier, std::uint32_t parity) {
+  std::uint32_t done;
+  asm volatile(
+      "{\n"
+      ".reg .pred done;\n"
+      "mbarrier.test_wait.parity.shared::cta.b64 done, [%1], %2;\n"
+      "selp.u32 %0, 1, 0, done;\n"
+      "}\n"
+      : "=r"(done)
+      : "r"(shared_address(barrier)), "r"(parity)
+      : "memory");
+  return done != 0;
+}
+
 /// Waits until the phase of that parity is complete.
 __device__ inline void barrier_wait(std::uint64_t* barrier, std::uint32_t parity) {
   asm volatile(
@@ -61,6 +76,16 @@ __device__ inline void copy_in(void* to, CUtensorMap const* map, std::uint64_t* 
       "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, "
       "%6}], [%2];" ::"r"(shared_address(to)),
       "l"(map), "r"(shared_address(barrier)), "r"(c), "r"(n), "r"(h), "r"(b)
+      : "memory");
+}
+
+/// The same of a tensor of rank 5.
+__device__ inline void copy_in(void* to, CUtensorMap const* map, std::uint64_t* barrier, int c, int i, int n,
+                               int h, int b) {
+  asm volatile(
+      "cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, "
+      "%6, %7}], [%2];" ::"r"(shared_address(to)),
+      "l"(map), "r"(shared_address(barrier)), "r"(c), "r"(i), "r"(n), "r"(h), "r"(b)
       : "memory");
 }
 
@@ -111,6 +136,18 @@ __device__ inline void store_matrices(std::uint32_t address, std::uint32_t const
 __device__ inline float exp2_approx(float x) {
   float y;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+/// 1 / x and log2(x), to about 2^-22.
+__device__ inline float reciprocal_approx(float x) {
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+__device__ inline float log2_approx(float x) {
+  float y;
+  asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
 

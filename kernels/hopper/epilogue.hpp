@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "kernels/hopper/softmax.hpp"
+#include "kernels/hopper/tiling.hpp"
+
+namespace flashpad::hopper {
+
+/// Where a thread stands among the consumers.
+struct Place {
+  int warpgroup;                                        // 0 is the first consumer
+  int warp = static_cast<int>(threadIdx.x % 128 / 32);  // unsigned, as division by shifts is
+  int lane = static_cast<int>(threadIdx.x % 32);
+
+  /// First of the thread's two rows of the tile; the other is 8 further.
+  __device__ int row() const { return warpgroup * 64 + warp * 16 + lane / 4; }
+  __device__ void sync_warpgroup() const { named_sync(8 + warpgroup, 128); }
+  __device__ bool first_thread() const { return threadIdx.x % 128 == 0; }
+};
+
+/// 64 rows of O through the shared memory of their Q, in the swizzle of the tensor map, and out by the copy
+/// engine.
+template <class Tiling>
+__device__ void store_tile(HopperParams const& p, Place const& place, unsigned char* q, Softmax& softmax,
+                           float const (&o)[Tiling::dv / 2], HopperSchedule::Item const& item) {
+  using Element = typename Tiling::Element;
+  float inverse[2];
+  softmax.close(inverse);
+  int const first_row = item.tile * Tiling::rows;
+  unsigned char* const mine = q + place.warpgroup * 64 * Tiling::row_bytes;
+  // Lane l of a warp gives row l % 16; the two halves of the warp take neighbouring chunks of 16 bytes, and a
+  // chunk's place in its row of 128 bytes is its number xor the row's.
+  int const row = place.warp * 16 + place.lane % 16;
+  std::uint32_t const base = shared_address(mine) + row * Tiling::row_bytes;
+  std::uint32_t const chunk = (place.lane / 16 ^ row % 8) * 16;
+  place.sync_warpgroup();  // all four warps are done with the scores, and so with Q
+#pragma unroll
+  for (int j = 0; j < Tiling::dv / 8; j += 2) {
+    std::uint32_t const r[4] = {
+        pack(o[4 * j] * inverse[0], o[4 * j + 1] * inverse[0], static_cast<Element*>(nullptr)),
+        pack(o[4 * j + 2] * inverse[1], o[4 * j + 3] * inverse[1], static_cast<Element*>(nullptr)),
+        pack(o[4 * j + 4] * inverse[0], o[4 * j + 5] * inverse[0], static_cast<Element*>(nullptr)),
+        pack(o[4 * j + 6] * inverse[1], o[4 * j + 7] * inverse[1], static_cast<Element*>(nullptr))};
+    store_matrices(base + j / 8 * Tiling::rows * Tiling::row_bytes + (chunk ^ j % 8 * 16), r);
+  }
+  proxy_fence();
+  place.sync_warpgroup();
+  if (place.first_thread()) {
+#pragma unroll
+    for (int c = 0; c < Tiling::dv_blocks; ++c) {
+      copy_out(&p.o, mine + c * Tiling::rows * Tiling::row_bytes, c * 64, first_row + place.warpgroup * 64,
+               item.head, item.batch);
+    }
+    copy_out_commit();
+  }
+  // After the fence, which would wait for these stores.
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    int const lse_row = first_row + place.row() + half * 8;
+    if (p.lse.data != nullptr && place.lane % 4 == 0 && lse_row < p.seq_q)
+      p.lse.element<float>(item.batch, item.head, lse_row) = softmax.lse(half, p.scale_log2);
+  }
+}
+
+/// The rows of a packed tile, straight from registers: O and its log-sum-exp where keys are not split, else
+/// those of this part.
+template <class Tiling>
+__device__ void store_packed(HopperParams const& p, Place const& place, Softmax& softmax,
+                             float const (&o)[Tiling::dv / 2], HopperSchedule::Item const& item) {
+  using Element = typename Tiling::Element;
+  float inverse[2];
+  softmax.close(inverse);
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    int const row = place.row() + half * 8;
+    int const query = item.tile * p.tile_queries + row / p.group;
+    if (row >= p.tile_queries * p.group || query >= p.seq_q) continue;
+    int const head = item.head * p.group + row % p.group;
+    int const column = place.lane % 4 * 2;
+    if (p.schedule.splits == 1) {
+      if (p.lse.data != nullptr && column == 0)
+        p.lse.element<float>(item.batch, head, query) = softmax.lse(half, p.scale_log2);
+      char* const to = p.out.row(item.batch, head, query) + column * 2;
+#pragma unroll
+      for (int j = 0; j < Tiling::dv / 8; ++j) {
+        if (j * 8 < p.value_dim)
+          *reinterpret_cast<std::uint32_t*>(to + j * 16) =
+              pack(o[4 * j + 2 * half] * inverse[half], o[4 * j + 2 * half + 1] * inverse[half],
+                   static_cast<Element*>(nullptr));
+      }
+    } else {
+      std::int64_t const place_of_row =
+          ((static_cast<std::int64_t>(item.split) * p.batch + item.batch) * p.heads + head) * p.seq_q + query;
+      if (column == 0) p.partial_lse[place_of_row] = softmax.lse(half, p.scale_log2);
+      float* const to = p.partial + place_of_row * p.value_dim + column;
+#pragma unroll
+      for (int j = 0; j < Tiling::dv / 8; ++j) {
+        if (j * 8 < p.value_dim)
+          *reinterpret_cast<float2*>(to + j * 8) =
+              make_float2(o[4 * j + 2 * half] * inverse[half], o[4 * j + 2 * half + 1] * inverse[half]);
+      }
+    }
+  }
+}
+
+}  // namespace flashpad::hopper

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "kernels/hopper/hopper.hpp"
+#include "kernels/hopper/hopper_kernel.hpp"
+#include "kernels/hopper/merge.hpp"
+#include "kernels/hopper/tensor_map.hpp"
+#include "problem/walk.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+namespace flashpad::hopper {
+
+inline void require(cudaError_t result, char const* what) {
+  if (result != cudaSuccess) {
+    throw std::runtime_error(std::string("hopper: ") + what + ": " + cudaGetErrorString(result));
+  }
+}
+
+struct Specs {
+  TensorSpec q, k, v, o;
+
+  explicit Specs(HopperCall const& call) {
+    Shape const& s = call.shape;
+    auto const spec = [&](Operand const& operand, std::int64_t columns, std::int64_t rows,
+                          std::int64_t heads) {
+      return TensorSpec{operand.data,     call.dtype == DType::bf16, columns,         rows, heads, s.batch,
+                        operand.stride_n, operand.stride_h,          operand.stride_b};
+    };
+    q = spec(call.q, s.head_dim, s.seq_q, s.heads);
+    k = spec(call.k, s.head_dim, s.seq_k, s.kv_heads);
+    v = spec(call.v, s.value_dim, s.seq_k, s.kv_heads);
+    o = spec(call.o, s.value_dim, s.seq_q, s.heads);
+  }
+};
+
+/// Heads that are worked on together: as many as keep their K and V in the second-level cache. Under a mask,
+/// where items differ, also as many as have enough items to even out, for the last ones are as heavy as any.
+inline int section_of(HopperCall const& call, int query_tiles) {
+  Shape const& s = call.shape;
+  double const all = static_cast<double>(s.batch * s.heads);
+  double const group = static_cast<double>(s.heads / s.kv_heads);
+  double const head_bytes = 2.0 * static_cast<double>(s.seq_k * (s.head_dim + s.value_dim)) / group;
+  double section = (s.seq_k <= 1024 ? 8e6 : 32e6) / std::max(head_bytes, 1.0);
+  if (!call.mask.is_none()) section = std::max(section, std::ceil(3.0 * call.multiprocessors / query_tiles));
+  double const sections = std::max(1.0, std::floor(all / std::max(section, 1.0)));
+  return static_cast<int>(std::ceil(all / sections));
+}
+
+inline constexpr std::int64_t counter_bytes = 256;
+
+template <class Tiling>
+HopperParams params_of(HopperCall const& call, int splits) {
+  Shape const& s = call.shape;
+  Specs const specs(call);
+  HopperParams p;
+  p.group = static_cast<int>(s.heads / s.kv_heads);
+  p.k = make_tensor_map(specs.k, Tiling::keys);
+  p.v = make_tensor_map(specs.v, Tiling::keys);
+  if constexpr (Tiling::manner.packed) {
+    p.tile_queries = Tiling::rows / p.group;
+    p.q = make_packed_map(specs.q, p.group, p.tile_queries);
+    p.q_box_bytes = static_cast<unsigned>(p.tile_queries * p.group * Tiling::row_bytes);
+    p.out = call.o;
+    p.heads = static_cast<int>(s.heads);
+    p.batch = static_cast<int>(s.batch);
+    p.value_dim = static_cast<int>(s.value_dim);
+    p.partial_lse = reinterpret_cast<float*>(static_cast<char*>(call.workspace) + counter_bytes);
+    p.partial = p.partial_lse + (splits * s.batch * s.heads * s.seq_q + 3) / 4 * 4;
+  } else {
+    p.tile_queries = Tiling::rows;
+    p.q = make_tensor_map(specs.q, Tiling::rows);
+    p.q_box_bytes = Tiling::rows * Tiling::row_bytes;
+    p.o = make_tensor_map(specs.o, 64);
+  }
+  auto const band = BandVariant::make(s.seq_q, s.seq_k, call.mask);
+  p.band = {static_cast<int>(s.seq_k), static_cast<int>(band.offset), static_cast<int>(band.left),
+            static_cast<int>(band.right)};
+  p.seq_q = static_cast<int>(s.seq_q);
+  constexpr double log2_e = 1.4426950408889634;
+  p.scale_log2 = call.scale == 0 ? 1.0f : static_cast<float>(std::fabs(call.scale) * log2_e);
+  p.sign = call.scale == 0 ? 0.0f : call.scale < 0 ? -1.0f : 1.0f;
+  p.next_item = static_cast<int*>(call.workspace);
+  p.lse = call.lse;
+  p.schedule.heads = static_cast<int>(Tiling::manner.packed ? s.kv_heads : s.heads);
+  p.schedule.all_heads = static_cast<int>(s.batch) * p.schedule.heads;
+  p.schedule.query_tiles = static_cast<int>((s.seq_q + p.tile_queries - 1) / p.tile_queries);
+  p.schedule.splits = splits;
+  p.schedule.last_tile_first = band.right >= 0;
+  p.schedule.section = std::min(section_of(call, p.schedule.query_tiles), p.schedule.all_heads);
+  return p;
+}
+
+template <class Tiling>
+void launch(HopperCall const& call, int splits, cudaStream_t stream) {
+  HopperParams const p = params_of<Tiling>(call, splits);
+  auto* const kernel = &hopper_forward<Tiling>;
+  require(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Tiling::shared_bytes),
+          "shared memory");
+  int const blocks = std::min(call.multiprocessors, p.schedule.size());
+  kernel<<<static_cast<unsigned>(blocks), Tiling::threads, Tiling::shared_bytes, stream>>>(p);
+  require(cudaGetLastError(), "launch");
+  if constexpr (Tiling::manner.packed) {
+    if (splits == 1) return;
+    std::int64_t const rows = call.shape.batch * call.shape.heads * call.shape.seq_q;
+    merge_parts<typename Tiling::Element><<<static_cast<unsigned>(rows), 128, 0, stream>>>(p);
+    require(cudaGetLastError(), "launch of the merge");
+  }
+}
+
+}  // namespace flashpad::hopper

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "kernels/hopper/params.hpp"
+#include "kernels/hopper/ptx.hpp"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+// Online softmax over tiles of scores in registers, two query rows a thread (wgmma.hpp has the layout). Keys
+// is the number of the tile's columns that are looked at.
+
+namespace flashpad::hopper {
+
+inline __device__ std::uint32_t pack(float low, float high, __half*) {
+  __half2 const pair = __floats2half2_rn(low, high);
+  return reinterpret_cast<std::uint32_t const&>(pair);
+}
+inline __device__ std::uint32_t pack(float low, float high, __nv_bfloat16*) {
+  __nv_bfloat162 const pair = __floats2bfloat162_rn(low, high);
+  return reinterpret_cast<std::uint32_t const&>(pair);
+}
+
+/// Hides what the band hides, and the keys past the last. `diagonal` is the key that each row is aligned
+/// with, `keys` the number of keys, both counted from the tile's first.
+template <int Keys, int N>
+__device__ void mask_scores(float (&s)[N], HopperBand const& band, int const (&diagonal)[2], int keys) {
+  int const lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    int const low = band.left < 0 ? 0 : diagonal[half] - band.left;
+    int const high = band.right < 0 ? keys - 1 : min(keys - 1, diagonal[half] + band.right);
+#pragma unroll
+    for (int j = 0; j < Keys / 8; ++j) {
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+        int const key = j * 8 + lane % 4 * 2 + e;
+        if (key < low || key > high) s[4 * j + 2 * half + e] = -INFINITY;
+      }
+    }
+  }
+}
+
+/// Of a thread's two rows: the score that probabilities are relative to, and the sum of this thread's.
+struct Softmax {
+  float max[2], sum[2];
+
+  __device__ void reset() {
+    max[0] = max[1] = -INFINITY;
+    sum[0] = sum[1] = 0;
+  }
+
+  /// -infinity - -infinity would be NaN: a row that has seen no key yet takes 0 as its reference.
+  static __device__ float reference_of(float most, float scale_log2) {
+    return most == -INFINITY ? 0.0f : most * scale_log2;
+  }
+
+  /// Probabilities relative to the reference there is, rounded, without waiting for the maximum of these
+  /// scores. False where it turns out that a maximum of the warp has grown by more than 2^8: then nothing is
+  /// done, and `update` must be called. Up to there the reference serves: 2^8 is far from the end of any
+  /// 16-bit type, rounding is relative, and the last division makes up for it.
+  template <class Element, int Keys, int N>
+  __device__ bool speculate(float const (&s)[N], float scale_log2, std::uint32_t (&to)[N / 2]) {
+    bool grown = false;
+    float total[2];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      float const reference = reference_of(max[half], scale_log2);
+      float most = -INFINITY;
+      total[half] = 0;
+#pragma unroll
+      for (int j = 0; j < Keys / 8; ++j) {
+        float const s0 = s[4 * j + 2 * half], s1 = s[4 * j + 2 * half + 1];
+        float const p0 = exp2_approx(s0 * scale_log2 - reference);
+        float const p1 = exp2_approx(s1 * scale_log2 - reference);
+        to[2 * j + half] = pack(p0, p1, static_cast<Element*>(nullptr));
+        total[half] += p0 + p1;
+        most = fmaxf(most, fmaxf(s0, s1));
+      }
+      grown =
+          grown || (most - max[half]) * scale_log2 > 8;  // false where both are -infinity, as NaN compares
+    }
+    if (__any_sync(0xffffffffu, grown)) return false;
+    sum[0] += total[0];
+    sum[1] += total[1];
+    return true;
+  }
+
+  /// Scores to probabilities, in place, relative to their own maximum; `alpha` takes the factors of what was
+  /// summed before.
+  template <int Keys, int N>
+  __device__ void update(float (&s)[N], float scale_log2, float (&alpha)[2]) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      float most = max[half];
+#pragma unroll
+      for (int j = 0; j < Keys / 8; ++j) {
+        most = fmaxf(most, fmaxf(s[4 * j + 2 * half], s[4 * j + 2 * half + 1]));
+      }
+      most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1));
+      most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 2));
+      float const reference = reference_of(most, scale_log2);
+      alpha[half] = exp2_approx(max[half] * scale_log2 - reference);
+      max[half] = most;
+      float total = 0;
+#pragma unroll
+      for (int j = 0; j < Keys / 8; ++j) {
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          float& score = s[4 * j + 2 * half + e];
+          score = exp2_approx(score * scale_log2 - reference);
+          total += score;
+        }
+      }
+      sum[half] = sum[half] * alpha[half] + total;
+    }
+  }
+
+  /// Joins the sums of the four threads of a row. Gives 1 / sum, 0 for a row that saw no key.
+  __device__ void close(float (&inverse)[2]) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      sum[half] += __shfl_xor_sync(0xffffffffu, sum[half], 1);
+      sum[half] += __shfl_xor_sync(0xffffffffu, sum[half], 2);
+      inverse[half] = sum[half] == 0 ? 0.0f : reciprocal_approx(sum[half]);
+    }
+  }
+
+  /// The log-sum-exp of a row, of sums that are joined.
+  __device__ float lse(int half, float scale_log2) const {
+    constexpr float ln_2 = 0.693147180559945309f;
+    return sum[half] == 0 ? -INFINITY : (max[half] * scale_log2 + log2_approx(sum[half])) * ln_2;
+  }
+};
+
+/// Probabilities as the first operand of the second product.
+template <class Element, int Keys, int N>
+__device__ void round_probabilities(float const (&s)[N], std::uint32_t (&to)[N / 2]) {
+#pragma unroll
+  for (int j = 0; j < Keys / 8; ++j) {
+    to[2 * j] = pack(s[4 * j], s[4 * j + 1], static_cast<Element*>(nullptr));
+    to[2 * j + 1] = pack(s[4 * j + 2], s[4 * j + 3], static_cast<Element*>(nullptr));
+  }
+}
+
+/// Multiplies both rows of an accumulator by their factors.
+template <int N>
+__device__ void rescale(float (&o)[N], float const (&alpha)[2]) {
+#pragma unroll
+  for (int j = 0; j < N / 4; ++j) {
+    o[4 * j] *= alpha[0];
+    o[4 * j + 1] *= alpha[0];
+    o[4 * j + 2] *= alpha[1];
+    o[4 * j + 3] *= alpha[1];
+  }
+}
+
+}  // namespace flashpad::hopper

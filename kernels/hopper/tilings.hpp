@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "kernels/hopper/tiling.hpp"
+
+// Tile shapes are data: measured on an H200, reasons in docs/hopper.md.
+
+namespace flashpad::hopper {
+
+inline constexpr Manner takes_turns = {.packed = false, .turns = true};
+inline constexpr Manner free_running = {.packed = false, .turns = false};
+inline constexpr Manner packs_heads = {.packed = true, .turns = true};
+
+// Four warpgroups of 64 rows by 64 keys: at d = 64 the exponentials take as long as the products, and the
+// more warpgroups, the more of both runs at once. Without turns they drift apart, which a mask makes them do
+// anyhow.
+template <class T>
+using Tiling64 = Tiling<T, 64, 64, 4, 64, 6, 2, takes_turns>;
+template <class T>
+using Tiling64Masked = Tiling<T, 64, 64, 4, 64, 6, 2, free_running>;
+template <class T>
+using Tiling96 = Tiling<T, 96, 96, 3, 96, 3, 1, takes_turns>;
+template <class T>
+using Tiling128 = Tiling<T, 128, 128, 3, 64, 4, 2, takes_turns>;
+// Longer key tiles, and Q waits for O: for long rows.
+template <class T>
+using Tiling128Long = Tiling<T, 128, 128, 3, 80, 3, 1, takes_turns>;
+template <class T>
+using Tiling192x128 = Tiling<T, 192, 128, 2, 128, 2, 1, takes_turns>;
+template <class T>
+using Tiling192 = Tiling<T, 192, 192, 2, 96, 2, 1, takes_turns>;
+template <class T>
+using Tiling192Long = Tiling<T, 192, 192, 2, 112, 2, 1, takes_turns>;
+template <class T>
+using Tiling256 = Tiling<T, 256, 256, 2, 80, 2, 1, takes_turns>;
+
+// Decoding: a tile holds the query heads of one key head; the ring is as deep as shared memory allows.
+template <class T, int Warpgroups>
+using Packed64 = Tiling<T, 64, 64, Warpgroups, 128, 5, 1, packs_heads>;
+template <class T, int Warpgroups>
+using Packed128 = Tiling<T, 128, 128, Warpgroups, 128, 3, 1, packs_heads>;
+template <class T, int Warpgroups>
+using Packed256 = Tiling<T, 256, 256, Warpgroups, 64, Warpgroups == 1 ? 3 : 2, 1, packs_heads>;
+
+}  // namespace flashpad::hopper
