@@ -14,12 +14,16 @@ if(CUDAToolkit_NVCC_EXECUTABLE AND CUDAToolkit_VERSION VERSION_GREATER_EQUAL 12 
   foreach(file IN LISTS FLASHPAD_HOPPER_FILES)
     cmake_path(GET file STEM name)
     set(object ${PROJECT_BINARY_DIR}/hopper/${name}.o)
+    set(arguments
+        -std=c++20 -O3 -gencode=arch=compute_90a,code=sm_90a --expt-relaxed-constexpr -Xptxas -v
+        -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/src -Xcompiler -fPIC,-fvisibility=hidden
+        -MD -MF ${object}.d -c ${file} -o ${object})
+    list(JOIN arguments " " arguments)
     add_custom_command(
       OUTPUT ${object}
       COMMAND
-        ${CUDAToolkit_NVCC_EXECUTABLE} -std=c++20 -O3 -gencode=arch=compute_90a,code=sm_90a
-        --expt-relaxed-constexpr -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/src
-        -Xcompiler -fPIC,-fvisibility=hidden -MD -MF ${object}.d -c ${file} -o ${object}
+        ${CMAKE_COMMAND} -DNVCC=${CUDAToolkit_NVCC_EXECUTABLE} "-DARGUMENTS=${arguments}" -DLOG=${object}.log -P
+        ${PROJECT_SOURCE_DIR}/cmake/CompileHopper.cmake
       DEPFILE ${object}.d
       DEPENDS ${file}
       VERBATIM)

@@ -59,10 +59,13 @@ void launch_typed(HopperCall const& call, cudaStream_t stream) {
     return masked ? launch<Tiling64Masked<T>>(call, 1, stream) : launch<Tiling64<T>>(call, 1, stream);
   if (d <= 96) return launch<Tiling96<T>>(call, 1, stream);
   if (d <= 128) {
-    bool const longer = !masked && s.seq_k >= 8192;
-    return longer ? launch<Tiling128Long<T>>(call, 1, stream) : launch<Tiling128<T>>(call, 1, stream);
+    return s.seq_k >= 8192 ? launch<Tiling128Long<T>>(call, 1, stream)
+                           : launch<Tiling128<T>>(call, 1, stream);
   }
-  if (d <= 192 && s.value_dim <= 128) return launch<Tiling192x128<T>>(call, 1, stream);
+  if (d <= 192 && s.value_dim <= 128) {
+    return masked ? launch<Tiling192x128Masked<T>>(call, 1, stream)
+                  : launch<Tiling192x128<T>>(call, 1, stream);
+  }
   if (d <= 192) {
     bool const longer = !masked && s.seq_k > 1024;
     return longer ? launch<Tiling192Long<T>>(call, 1, stream) : launch<Tiling192<T>>(call, 1, stream);

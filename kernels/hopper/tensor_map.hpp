@@ -35,7 +35,8 @@ namespace detail {
 
 /// Tensor map of 16-bit elements in the 128-byte swizzle, of the first `rank` sizes, strides and box edges.
 inline CUtensorMap encode_map(void* data, bool bfloat16, cuuint32_t rank, cuuint64_t const* sizes,
-                              cuuint64_t const* strides, cuuint32_t const* box) {
+                              cuuint64_t const* strides, cuuint32_t const* box,
+                              CUtensorMapL2promotion promotion) {
   using Encode = decltype(&cuTensorMapEncodeTiled);
   static Encode const encode = [] {
     void* function = nullptr;
@@ -54,8 +55,8 @@ inline CUtensorMap encode_map(void* data, bool bfloat16, cuuint32_t rank, cuuint
   CUtensorMap map;
   CUresult const result =
       encode(&map, bfloat16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16, rank, data,
-             sizes, strides, box, every, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-             CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+             sizes, strides, box, every, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, promotion,
+             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS)
     throw std::runtime_error("hopper: cuTensorMapEncodeTiled failed with " + std::to_string(result));
   return map;
@@ -71,18 +72,19 @@ inline cuuint64_t map_stride(std::int64_t n, std::int64_t bytes) {
 
 /// Tensor map of boxes of 64 columns and `box_rows` rows of one head. Outside the tensor it reads zeros and
 /// writes nothing.
-inline CUtensorMap make_tensor_map(TensorSpec const& t, int box_rows) {
+inline CUtensorMap make_tensor_map(TensorSpec const& t, int box_rows, CUtensorMapL2promotion promotion) {
   using detail::map_size, detail::map_stride;
   cuuint64_t const sizes[4] = {map_size(t.columns), map_size(t.rows), map_size(t.heads), map_size(t.batch)};
   cuuint64_t const strides[3] = {map_stride(t.rows, t.stride_n), map_stride(t.heads, t.stride_h),
                                  map_stride(t.batch, t.stride_b)};
   cuuint32_t const box[4] = {64, static_cast<cuuint32_t>(box_rows), 1, 1};
-  return detail::encode_map(t.data, t.bfloat16, 4, sizes, strides, box);
+  return detail::encode_map(t.data, t.bfloat16, 4, sizes, strides, box, promotion);
 }
 
 /// Tensor map of boxes of 64 columns and `box_rows` rows of all `group` heads of one key head, a row's heads
 /// one after another: coordinates are (column, head of the group, row, key head, batch).
-inline CUtensorMap make_packed_map(TensorSpec const& t, int group, int box_rows) {
+inline CUtensorMap make_packed_map(TensorSpec const& t, int group, int box_rows,
+                                   CUtensorMapL2promotion promotion) {
   using detail::map_size, detail::map_stride;
   std::int64_t const groups = t.heads / group;
   cuuint64_t const sizes[5] = {map_size(t.columns), map_size(group), map_size(t.rows), map_size(groups),
@@ -90,7 +92,7 @@ inline CUtensorMap make_packed_map(TensorSpec const& t, int group, int box_rows)
   cuuint64_t const strides[4] = {map_stride(group, t.stride_h), map_stride(t.rows, t.stride_n),
                                  map_stride(groups, t.stride_h * group), map_stride(t.batch, t.stride_b)};
   cuuint32_t const box[5] = {64, static_cast<cuuint32_t>(group), static_cast<cuuint32_t>(box_rows), 1, 1};
-  return detail::encode_map(t.data, t.bfloat16, 5, sizes, strides, box);
+  return detail::encode_map(t.data, t.bfloat16, 5, sizes, strides, box, promotion);
 }
 
 }  // namespace flashpad::hopper

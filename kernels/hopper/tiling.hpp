@@ -43,6 +43,7 @@ struct Tiling {
   static constexpr int barrier_bytes = 384;
   static constexpr int shared_bytes =
       1024 + q_stages * q_bytes + stages * (k_bytes + v_bytes) + barrier_bytes;
+  static_assert(shared_bytes <= 227 * 1024, "more shared memory than a block can have");
 };
 
 /// The parts of a block's shared memory, each aligned to the swizzle's 1024 bytes. O has none of its own:

@@ -28,6 +28,8 @@ using Tiling128Long = Tiling<T, 128, 128, 3, 80, 3, 1, takes_turns>;
 template <class T>
 using Tiling192x128 = Tiling<T, 192, 128, 2, 128, 2, 1, takes_turns>;
 template <class T>
+using Tiling192x128Masked = Tiling<T, 192, 128, 3, 64, 3, 1, takes_turns>;
+template <class T>
 using Tiling192 = Tiling<T, 192, 192, 2, 96, 2, 1, takes_turns>;
 template <class T>
 using Tiling192Long = Tiling<T, 192, 192, 2, 112, 2, 1, takes_turns>;
@@ -38,7 +40,8 @@ using Tiling256 = Tiling<T, 256, 256, 2, 80, 2, 1, takes_turns>;
 template <class T, int Warpgroups>
 using Packed64 = Tiling<T, 64, 64, Warpgroups, 128, 5, 1, packs_heads>;
 template <class T, int Warpgroups>
-using Packed128 = Tiling<T, 128, 128, Warpgroups, 128, 3, 1, packs_heads>;
+using Packed128 = Tiling<T, 128, 128, Warpgroups, Warpgroups == 1 ? 128 : 64, Warpgroups == 1 ? 3 : 5,
+                         Warpgroups, packs_heads>;
 template <class T, int Warpgroups>
 using Packed256 = Tiling<T, 256, 256, Warpgroups, 64, Warpgroups == 1 ? 3 : 2, 1, packs_heads>;
 
