@@ -7,6 +7,18 @@
 
 namespace flashpad::detail {
 
+/// How many teams the query tiles should make. Without a mask they are equally long, and it is enough that
+/// every thread gets as many; otherwise three a thread let the schedule even them out.
+inline double teams_wanted_of(Shape const& shape, Mask const& mask, int tile_q, int least_q, int threads) {
+  auto const heads = shape.batch * shape.heads;
+  for (int q = tile_q; q >= least_q && mask.left < 0 && mask.right < 0; q /= 2) {
+    std::int64_t const teams = heads * ((shape.seq_q + q - 1) / q);
+    if (teams > 0 && teams % threads == 0)
+      return static_cast<double>(std::min<std::int64_t>(teams, 3 * threads));
+  }
+  return 3.0 * threads;
+}
+
 /// Plans the fused kernel on a host backend with one of the host's engines: teams of one thread, tiles in
 /// level 1 scratch memory (level 0 is 32 KiB there).
 template <class Exec, class Storage, class Compute>
@@ -15,12 +27,14 @@ std::unique_ptr<Runner<Exec>> make_host_fused(Request<Exec> const& request, std:
   constexpr int level = 1;
   auto const table = engines::host_table<Compute>(engine_name, request.dtype);
 
-  // Three teams a thread: enough for the dynamic schedule to even out a causal mask.
-  double const teams_wanted = 3.0 * kokkos_ext::concurrency(request.exec);
   Shape const& shape = request.shape;
   Tile const table_tile = tile_for(host_tiles, std::max(shape.head_dim, shape.value_dim));
+  int const threads = kokkos_ext::concurrency(request.exec);
+  double const teams_wanted =
+      teams_wanted_of(shape, request.options.mask, table_tile.q, table.lanes, threads);
   TilePlan const plan = plan_tiles(shape, request.options, table_tile, table.lanes, teams_wanted);
-  FusedProblem const problem = make_problem(shape, request.options, request.scale, plan);
+  FusedProblem problem = make_problem(shape, request.options, request.scale, plan);
+  problem.schedule.hands = threads;
 
   std::size_t const bytes =
       Engine::parts(shape, table, plan.tile.q, plan.tile.k, problem.with_values).bytes();

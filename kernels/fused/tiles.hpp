@@ -16,9 +16,9 @@ struct TileRow {
 };
 
 /// Host engines. 512 rows pay for fetching a tile of K and V; 128 keys make the runs of the micro-kernels
-/// long. Measured on one core (Zen 5, AVX-512, float32; docs/performance.md): 2 to 8 % over 256 x 64 at d =
-/// 64 and 128, 4 to 9 % above, and nothing lost at N = 512 or under a causal mask; 192 or 256 keys lose under
-/// a mask.
+/// long and leave one block's scores in the first-level cache. Measured on one core (Zen 5, AVX-512;
+/// docs/performance.md) at d = 64 and 128, N = 512 to 2048: 256 rows lose 6 to 9 % in float32 and 5 to 9 % in
+/// bf16, 256 keys up to 3 and 7 %, more under a mask.
 inline constexpr TileRow host_tiles[] = {
     {256, {512, 128}},
 };

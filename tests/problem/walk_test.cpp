@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <tuple>
 #include <vector>
@@ -118,6 +119,29 @@ TEST(Schedule, VisitsEveryItemOnceAndTheHeaviestFirst) {
   EXPECT_EQ(seen.size(), 48u);
   schedule.last_tile_first = false;
   EXPECT_EQ(schedule.item(0).query_tile, 0);
+}
+
+TEST(Schedule, DealsEachThreadARunOfAllWeights) {
+  for (std::int64_t const hands : {1, 2, 3, 5, 7, 32, 48, 50, 100}) {
+    Schedule schedule{2, 3, 4, 2, true};
+    schedule.hands = hands;
+    std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>> seen;
+    std::int64_t const run = (schedule.league_size() + hands - 1) / hands;
+    std::vector<std::int64_t> weight(static_cast<std::size_t>(hands));
+    for (std::int64_t rank = 0; rank < schedule.league_size(); ++rank) {
+      WorkItem const item = schedule.item(rank);
+      seen.insert({item.batch, item.head, item.query_tile, item.split});
+      weight[static_cast<std::size_t>(rank / run)] += item.query_tile;
+      if (rank % run > 0) {
+        EXPECT_LE(item.query_tile, schedule.item(rank - 1).query_tile);
+      }
+    }
+    EXPECT_EQ(seen.size(), 48u) << hands;
+    if (48 % hands == 0) {
+      auto const [least, most] = std::minmax_element(weight.begin(), weight.end());
+      EXPECT_LE(*most - *least, 3) << hands;
+    }
+  }
 }
 
 TEST(VisiblePairs, CountsTheDefinition) {
