@@ -34,7 +34,9 @@ std::unique_ptr<Runner<Exec>> make_host_fused(Request<Exec> const& request, std:
       teams_wanted_of(shape, request.options.mask, table_tile.q, table.lanes, threads);
   TilePlan const plan = plan_tiles(shape, request.options, table_tile, table.lanes, teams_wanted);
   FusedProblem problem = make_problem(shape, request.options, request.scale, plan);
-  problem.schedule.hands = threads;
+  // Unmasked tiles weigh the same, and in order a thread's next one is the next head's: what the engine
+  // prefetches past the last key is then the first tile of the next walk.
+  if (problem.schedule.last_tile_first) problem.schedule.hands = threads;
 
   std::size_t const bytes =
       Engine::parts(shape, table, plan.tile.q, plan.tile.k, problem.with_values).bytes();
