@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <flashpad/options.hpp>
+
 #include <Kokkos_Core.hpp>
 
 #include "kernels/engines/host_table.hpp"
 #include "kernels/fused/fused_problem.hpp"
+#include "kernels/fused/key_tiles.hpp"
 #include "kernels/softmax_math.hpp"
 
 #include <cmath>
@@ -19,9 +22,13 @@ template <class T>
 class HostEngine {
  public:
   using Compute = T;
-  static constexpr int stages = 1;
   static constexpr int max_threads = 1;
+  static constexpr int min_teams = 1;
+  static constexpr int run_keys = max_tile;
+  static constexpr bool one_run = true;
   static constexpr int key_unit = 2;  ///< HostTable::group is 1 or 2
+  static constexpr int score_unit = 1;
+  static constexpr double log_unit = 1;
   static constexpr bool masks_by_itself = true;
 
   struct Config {
@@ -83,11 +90,16 @@ class HostEngine {
     m_tile_max = reinterpret_cast<T*>(take(size.statistic));
   }
 
+  template <class F>
+  KOKKOS_FUNCTION static auto setup(F const& make) {
+    return make();
+  }
   KOKKOS_FUNCTION int block_rows() const { return m_table.lanes; }
-  KOKKOS_FUNCTION int row_blocks(int rows) const { return (rows + m_table.lanes - 1) / m_table.lanes; }
+  KOKKOS_FUNCTION static int first_block() { return 0; }
+  KOKKOS_FUNCTION int end_block(int rows) const { return (rows + m_table.lanes - 1) / m_table.lanes; }
 
   KOKKOS_FUNCTION void load_queries(char const* rows_of_q, std::int64_t stride, int rows) {
-    int const blocks = row_blocks(rows);
+    int const blocks = end_block(rows);
     int const lanes = m_table.lanes;
     m_blocks = blocks;
     for (int block = 0; block < blocks; ++block) {
@@ -101,33 +113,33 @@ class HostEngine {
     }
   }
 
-  KOKKOS_FUNCTION void fetch_keys(std::int64_t, char const* rows, std::int64_t stride, int n) {
-    m_next_k = {rows + n * stride, stride, n, m_head_dim * m_table.storage_bytes};
-    m_k_stride = static_cast<std::int64_t>(m_table.operand_bytes) * m_head_dim;
-    m_k = m_own_k;
-    if (m_table.keys_are_operands) {
-      m_k = rows;
-      m_k_stride = stride;
-      return;
-    }
-    m_table.load_keys(rows, stride, n, m_head_dim, m_own_k);
-  }
-  KOKKOS_FUNCTION void wait_keys(std::int64_t) const {}
-  KOKKOS_FUNCTION void release_keys(std::int64_t) const {}
+  KOKKOS_FUNCTION void begin(KeyTiles const&, int) const {}
 
-  KOKKOS_FUNCTION void fetch_values(std::int64_t, char const* rows, std::int64_t stride, int n) {
-    m_next_v = {rows + n * stride, stride, n, m_value_dim * m_table.storage_bytes};
-    m_v_stride = static_cast<std::int64_t>(m_table.operand_bytes) * m_table.group * m_value_dim;
-    m_v = m_own_v;
-    if (m_table.values_are_operands) {
-      m_v = rows;
-      m_v_stride = stride;
-      return;
+  /// Rows that the micro-kernels read as they are stay where they are.
+  KOKKOS_FUNCTION void bring(KeyTiles const& keys, int tile) {
+    int const n = keys.count(tile);
+    char const* const k = keys.k_rows(tile);
+    m_next_k = {k + n * keys.k_stride, keys.k_stride, n, m_head_dim * m_table.storage_bytes};
+    if (m_table.keys_are_operands) {
+      m_k = k;
+      m_k_stride = keys.k_stride;
+    } else {
+      m_k = m_own_k;
+      m_k_stride = static_cast<std::int64_t>(m_table.operand_bytes) * m_head_dim;
+      m_table.load_keys(k, keys.k_stride, n, m_head_dim, m_own_k);
     }
-    m_table.load_values(rows, stride, n, m_value_dim, m_own_v);
+    if (m_value_dim == 0) return;
+    char const* const v = keys.v_rows(tile);
+    m_next_v = {v + n * keys.v_stride, keys.v_stride, n, m_value_dim * m_table.storage_bytes};
+    if (m_table.values_are_operands) {
+      m_v = v;
+      m_v_stride = keys.v_stride;
+    } else {
+      m_v = m_own_v;
+      m_v_stride = static_cast<std::int64_t>(m_table.operand_bytes) * m_table.group * m_value_dim;
+      m_table.load_values(v, keys.v_stride, n, m_value_dim, m_own_v);
+    }
   }
-  KOKKOS_FUNCTION void wait_values(std::int64_t) const {}
-  KOKKOS_FUNCTION void release_values(std::int64_t) const {}
 
   KOKKOS_FUNCTION void scores(int block, int first, int n) {
     prefetch(m_next_k, block);

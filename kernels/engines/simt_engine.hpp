@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <flashpad/options.hpp>
+
 #include <Kokkos_Core.hpp>
 
 #include "kernels/fused/fused_problem.hpp"
+#include "kernels/fused/key_tiles.hpp"
 #include "kernels/softmax_math.hpp"
 #include "kokkos_ext/half.hpp"
 #include "kokkos_ext/max_reducer.hpp"
@@ -23,9 +26,13 @@ class SimtEngine {
  public:
   using Compute = T;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  static constexpr int stages = 1;
   static constexpr int max_threads = 256;
+  static constexpr int min_teams = 1;
+  static constexpr int run_keys = max_tile;
+  static constexpr bool one_run = true;
   static constexpr int key_unit = 1;
+  static constexpr int score_unit = 1;
+  static constexpr double log_unit = 1;
   static constexpr bool masks_by_itself = false;
 
   struct Config {
@@ -61,8 +68,14 @@ class SimtEngine {
 
   static constexpr std::size_t alignment = 16;
 
+  template <class F>
+  KOKKOS_FUNCTION static auto setup(F const& make) {
+    return make();
+  }
+  // The team's rows are one block, which its threads share.
   KOKKOS_FUNCTION int block_rows() const { return m_rows; }
-  KOKKOS_FUNCTION int row_blocks(int) const { return 1; }
+  KOKKOS_FUNCTION static int first_block() { return 0; }
+  KOKKOS_FUNCTION static int end_block(int) { return 1; }
 
   KOKKOS_FUNCTION void load_queries(char const* rows_of_q, std::int64_t stride, int rows) {
     m_rows = rows;
@@ -76,17 +89,15 @@ class SimtEngine {
     });
   }
 
-  KOKKOS_FUNCTION void fetch_keys(std::int64_t, char const* rows, std::int64_t stride, int n) const {
-    copy(rows, stride, n, m_head_dim, m_k, m_head_dim + key_padding);
-  }
-  KOKKOS_FUNCTION void wait_keys(std::int64_t) const { m_team.team_barrier(); }
-  KOKKOS_FUNCTION void release_keys(std::int64_t) const { m_team.team_barrier(); }
+  KOKKOS_FUNCTION void begin(KeyTiles const&, int) const {}
 
-  KOKKOS_FUNCTION void fetch_values(std::int64_t, char const* rows, std::int64_t stride, int n) const {
-    copy(rows, stride, n, m_value_dim, m_v, m_value_dim);
+  KOKKOS_FUNCTION void bring(KeyTiles const& keys, int tile) const {
+    int const n = keys.count(tile);
+    m_team.team_barrier();
+    copy(keys.k_rows(tile), keys.k_stride, n, m_head_dim, m_k, m_head_dim + key_padding);
+    copy(keys.v_rows(tile), keys.v_stride, n, m_value_dim, m_v, m_value_dim);
+    m_team.team_barrier();
   }
-  KOKKOS_FUNCTION void wait_values(std::int64_t) const { m_team.team_barrier(); }
-  KOKKOS_FUNCTION void release_values(std::int64_t) const { m_team.team_barrier(); }
 
   KOKKOS_FUNCTION void scores(int, int first, int n) const {
     each_row([&](int r) {

@@ -10,6 +10,11 @@
 #include "kokkos_ext/execution.hpp"
 
 #include <algorithm>
+#include <type_traits>
+
+#ifdef KOKKOS_ENABLE_CUDA
+#include "kernels/fused/mma_choice.hpp"
+#endif
 
 namespace flashpad {
 
@@ -36,6 +41,11 @@ std::unique_ptr<Runner<Exec>> make_fused_of(Request<Exec> const& request) {
       return make_host_fused<Exec, Storage, Compute>(request, engine);
     }
   }
+#ifdef KOKKOS_ENABLE_CUDA
+  if constexpr (std::is_same_v<Exec, Kokkos::Cuda> && !std::is_same_v<Storage, double>) {
+    if (auto runner = make_mma<Exec, Storage>(request)) return runner;
+  }
+#endif
   return make_simt_fused<Exec, Storage, Compute>(request);
 }
 
@@ -59,6 +69,13 @@ std::vector<std::string> engine_names([[maybe_unused]] DType dtype) {
     names = engines::host_engine_names(dtype);
     for (std::string const& name : engines::rows_engine_names(dtype)) names.push_back(name);
   }
+#ifdef KOKKOS_ENABLE_CUDA
+  if constexpr (std::is_same_v<Exec, Kokkos::Cuda>) {
+    // Three tf32 products keep float32's precision; one is for those who ask for it by name.
+    if (dtype == DType::fp32) names = {"mma-tf32x3", "mma-tf32"};
+    if (size_of(dtype) == 2) names = {"mma"};
+  }
+#endif
   names.emplace_back("simt");
   return names;
 }

@@ -1,162 +1,182 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <Kokkos_Core.hpp>
-
 #include "kernels/fused/fused_problem.hpp"
+#include "kernels/fused/key_tiles.hpp"
+
+#include <cmath>
 
 namespace flashpad {
 
-/// Fused attention (FlashAttention-2: Dao 2023, arXiv:2307.08691) as one TeamPolicy kernel for every backend.
-/// A team owns a query tile: it walks the key tiles that the variant shows, keeps (max, sum, accumulator) on
-/// chip, and divides once at the end.
+/// One team's part of a problem.
+struct TeamWork {
+  WorkItem item;
+  std::int64_t row_begin = 0;
+  int rows = 0;
+  int begin = 0;       ///< the first of its key tiles; keys.end is past the last
+  int whole_from = 0;  ///< tiles [whole_from, whole_until) need no mask
+  int whole_until = 0;
+  KeyTiles keys;
+};
+
+/// Fused attention (FlashAttention-2: Dao 2023, arXiv:2307.08691) as one loop for every backend. A team owns
+/// a query tile: it walks the key tiles that the variant shows, keeps (max, sum, accumulator) on chip, and
+/// divides once at the end.
 ///
-/// The loop below knows nothing of instruction sets. An Engine owns the state, the scores and the staging of
-/// tiles, and offers:
+/// The loop below knows nothing of instruction sets, and needs no Kokkos of its own: a team has a rank,
+/// scratch memory and a barrier. An Engine owns the state, the scores and the staging of tiles, and offers:
 ///
-///   Config                          what the host prepares; Engine(team, problem, config) claims scratch
-///   stages                          tiles of K, and of V, that may be in flight
-///   row_blocks(), block_rows()      query rows in units that share one pass over a tile; one block on a GPU
-///   key_unit                        a block's keys begin at a multiple of this many in the tile
+///   Config                        what the host prepares; Engine(team, problem, config) claims scratch
+///   setup(make)                   make(), kept where the whole team can read it
+///   first_block(), end_block(rows), block_rows()
+///                                 units of query rows that the calling thread works on, one after the
+///                                 other: all of them on the host, a warp's own on a GPU
 ///   load_queries(pointer, stride, rows)
-///   fetch_keys(tile, ...), wait_keys(tile), release_keys(tile); the same for values: fetch may return before
-///       the data is there, wait makes it readable, release says that its stage may be written again
-///   scores(block, first, n)         scores of keys [first, first + n) of the tile that was waited for
-///   for_each(block, first, n, f)    f(row in block, key in tile, score&) over those scores
-///       or, where masks_by_itself, mask(block, first, n, band): -infinity in those outside the band
-///   softmax(block, n)               takes them into (max, sum), rescaling the accumulator
-///   accumulate(block, first, n)     adds their share of V
-///   finish(...)                     writes one tile's results
-template <class Exec, class Engine, class Schedule>
-struct FusedKernel {
-  using Policy = Kokkos::TeamPolicy<Exec, Schedule, Kokkos::LaunchBounds<Engine::max_threads, 1>>;
-  using Member = typename Policy::member_type;
-
-  FusedProblem problem;
-  typename Engine::Config config;
-
-  KOKKOS_FUNCTION void operator()(Member const& team) const {
-    FusedProblem const& p = problem;
-    WorkItem const item = p.schedule.item(team.league_rank());
-    std::int64_t const row_begin = item.query_tile * p.tile_q;
-    std::int64_t const rows_left = p.shape.seq_q - row_begin;
-    int const rows = static_cast<int>(rows_left < p.tile_q ? rows_left : p.tile_q);
-    TileWalk const walk = make_walk(p.variant, row_begin, row_begin + rows, p.tile_k, p.skip_hidden);
-    KeyRange const tiles = split_tiles(walk.tiles, item.split, p.schedule.splits);
-
+///   begin(keys, tile)             tiles of K and V may begin to come, from this one on
+///   bring(keys, tile)             returns when the tile may be read; tiles are brought in order
+///   run_keys, one_run, key_unit   most keys whose scores exist at one time, whether that is a tile, and what
+///                                 a run of keys begins at a multiple of
+///   scores(block, first, n)       scores of keys [first, first + n) of the tile, and to a whole score_unit
+///   for_each(block, first, n, f)  f(row in block, key in tile, score&) over those scores; or, where
+///                                 masks_by_itself, mask(block, first, n, band): -infinity outside the band
+///   softmax(block, n)             takes them into (max, sum), rescaling the accumulator
+///   accumulate(block, first, n)   adds their share of V
+///   finish(...)                   writes one tile's results; in partial ones max counts in log_unit
+template <class Engine>
+class FusedLoop {
+ public:
+  template <class Team>
+  FLASHPAD_FUNCTION static void run(Team const& team, FusedProblem const& p,
+                                    typename Engine::Config const& config) {
     Engine engine(team, p, config);
-    engine.load_queries(p.q.row(item.batch, item.head, row_begin), p.q.stride_n, rows);
-    Loop loop{p, engine, walk, item, row_begin, rows, tiles.end};
-    loop.start(tiles.begin);
+    TeamWork const& work = engine.setup([&]() { return make_work(p, team.league_rank()); });
+    engine.load_queries(p.q.row(work.item.batch, work.item.head, work.row_begin), p.q.stride_n, work.rows);
+    engine.begin(work.keys, work.begin);
+    FusedLoop const loop{p, engine, work};
     // Tiles that a mask cuts, tiles that every row sees whole, tiles that a mask cuts.
-    loop.template visit<true>(tiles.begin, least(tiles.end, walk.masked_until));
-    loop.template visit<false>(most(tiles.begin, walk.masked_until), least(tiles.end, walk.masked_from));
-    loop.template visit<true>(most(tiles.begin, walk.masked_from), tiles.end);
-    engine.finish(p, item, row_begin, rows);
+    int tile = work.begin;
+    FLASHPAD_KEEP_LOOP
+    for (int phase = 0; phase < 3; ++phase) {
+      int const until = phase == 0 ? work.whole_from : phase == 1 ? work.whole_until : work.keys.end;
+      if (phase == 1) {
+        loop.template visit<false>(tile, until);
+      } else {
+        loop.template visit<true>(tile, until);
+      }
+      tile = most(tile, until);
+    }
+    engine.finish(p, work.item, work.row_begin, work.rows);
   }
 
  private:
-  KOKKOS_FUNCTION static std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
-  KOKKOS_FUNCTION static std::int64_t most(std::int64_t a, std::int64_t b) { return a > b ? a : b; }
+  template <class T>
+  FLASHPAD_FUNCTION static T least(T a, T b) {
+    return a < b ? a : b;
+  }
+  template <class T>
+  FLASHPAD_FUNCTION static T most(T a, T b) {
+    return a > b ? a : b;
+  }
 
-  struct Loop {
-    FusedProblem const& p;
-    Engine& engine;
-    TileWalk const& walk;
-    WorkItem const& item;
-    std::int64_t row_begin;
-    int rows;
-    std::int64_t last_tile;
+  /// All that follows from a team's rank.
+  FLASHPAD_FUNCTION static TeamWork make_work(FusedProblem const& p, int league_rank) {
+    TeamWork work;
+    WorkItem const& item = work.item = p.schedule.item(league_rank);
+    work.row_begin = item.query_tile * p.tile_q;
+    work.rows = static_cast<int>(least<std::int64_t>(p.shape.seq_q - work.row_begin, p.tile_q));
+    TileWalk const walk =
+        make_walk(p.variant, work.row_begin, work.row_begin + work.rows, p.tile_k, p.skip_hidden);
+    KeyRange const part = split_tiles(walk.tiles, item.split, p.schedule.splits);
+    std::int64_t const key_head = quotient(item.head, p.group_size());
+    work.keys = KeyTiles::make(walk, p.k.row(item.batch, key_head, 0), p.k.stride_n,
+                               p.v.row(item.batch, key_head, 0), p.v.stride_n, static_cast<int>(part.end));
+    work.begin = static_cast<int>(part.begin);
+    // An engine that takes keys in units has scores of keys that do not exist, which the mask hides as well:
+    // to it only a whole tile is without a mask.
+    bool const in_units = p.tile_k % Engine::score_unit == 0;
+    int const last_whole = Engine::score_unit == 1 ? work.keys.end : least(work.keys.whole, work.keys.end);
+    work.whole_from = in_units ? least(static_cast<int>(walk.masked_until), work.keys.end) : work.keys.end;
+    work.whole_until = in_units ? least(static_cast<int>(walk.masked_from), last_whole) : work.keys.end;
+    return work;
+  }
 
-    KOKKOS_FUNCTION int keys_in(std::int64_t tile) const {
-      return static_cast<int>(walk.end(tile) - walk.begin(tile));
-    }
+  FLASHPAD_FUNCTION FusedLoop(FusedProblem const& problem, Engine& the_engine, TeamWork const& the_work)
+      : p(problem), engine(the_engine), work(the_work) {}
 
-    KOKKOS_FUNCTION void fetch_keys(std::int64_t tile) const {
-      if (tile >= last_tile) return;
-      engine.fetch_keys(tile, p.k.row(item.batch, item.head / p.group_size(), walk.begin(tile)), p.k.stride_n,
-                        keys_in(tile));
-    }
+  FusedProblem const& p;
+  Engine& engine;
+  TeamWork const& work;
 
-    KOKKOS_FUNCTION void fetch_values(std::int64_t tile) const {
-      if (!p.with_values || tile >= last_tile) return;
-      engine.fetch_values(tile, p.v.row(item.batch, item.head / p.group_size(), walk.begin(tile)),
-                          p.v.stride_n, keys_in(tile));
-    }
+  /// Keys [first, end) of a tile, which some row of the block sees; `cut` when not every row sees all that
+  /// the engine makes scores for.
+  struct Part {
+    int first;
+    int end;
+    bool cut;
+    TileBand band;
+  };
 
-    KOKKOS_FUNCTION void start(std::int64_t first_tile) const {
-      for (int stage = 0; stage < Engine::stages; ++stage) {
-        fetch_keys(first_tile + stage);
-        fetch_values(first_tile + stage);
-      }
-    }
-
-    template <bool Masked>
-    KOKKOS_FUNCTION void visit(std::int64_t from, std::int64_t to) const {
-      for (std::int64_t tile = from; tile < to; ++tile) {
-        engine.wait_keys(tile);
-        int const blocks = engine.row_blocks(rows);
-        for (int block = 0; block < blocks; ++block) {
-          bool const last_block = block + 1 == blocks;
-          int first = 0;
-          int n = keys_in(tile);
-          bool cut = false;
-          if constexpr (Masked) cut = narrow(tile, block, first, n);
-          if (n > 0) {
-            engine.scores(block, first, n);
-            if (cut) mask(tile, block, first, n);
-          }
-          if (last_block) {
-            engine.release_keys(tile);
-            fetch_keys(tile + Engine::stages);
-          }
-          if (n > 0) engine.softmax(block, n);
-          if (!p.with_values) continue;
-          if (block == 0) engine.wait_values(tile);
-          if (n > 0) engine.accumulate(block, first, n);
-          if (last_block) {
-            engine.release_values(tile);
-            fetch_values(tile + Engine::stages);
+  template <bool Masked>
+  FLASHPAD_FUNCTION void visit(int from, int to) const {
+    int const first_block = engine.first_block();
+    int const end_block = engine.end_block(work.rows);
+    for (int tile = from; tile < to; ++tile) {
+      engine.bring(work.keys, tile);
+      for (int block = first_block; block < end_block; ++block) {
+        Part part{0, Engine::score_unit == 1 ? work.keys.count(tile) : p.tile_k, false, {}};
+        if constexpr (Masked) part = narrow(tile, block);
+        if constexpr (Engine::one_run) {
+          if (part.first < part.end) visit_run<Masked>(tile, block, part, part.first);
+        } else {
+          FLASHPAD_UNROLL
+          for (int run = 0; run < Engine::runs; ++run) {
+            int const first = run * Engine::run_keys;
+            if (first >= part.first && first < part.end) visit_run<Masked>(tile, block, part, first);
           }
         }
       }
     }
+  }
 
-    /// Narrows [first, first + n) to the keys that some row of the block sees; returns whether some row does
-    /// not see them all.
-    KOKKOS_FUNCTION bool narrow(std::int64_t tile, int block, int& first, int& n) const {
-      std::int64_t const block_begin = row_begin + static_cast<std::int64_t>(block) * engine.block_rows();
-      std::int64_t const block_end = least(block_begin + engine.block_rows(), row_begin + rows);
-      std::int64_t begin = walk.begin(tile);
-      std::int64_t end = walk.end(tile);
-      KeyRange const all = p.variant.all(block_begin, block_end);
-      if (p.skip_hidden) {
-        KeyRange const any = p.variant.any(block_begin, block_end);
-        begin = most(begin, any.begin);
-        end = least(end, any.end);
-      }
-      begin -= (begin - walk.begin(tile)) % Engine::key_unit;
-      first = static_cast<int>(begin - walk.begin(tile));
-      n = end > begin ? static_cast<int>(end - begin) : 0;
-      return begin < all.begin || end > all.end;
+  template <bool Masked>
+  FLASHPAD_FUNCTION void visit_run(int tile, int block, Part const& part, int first) const {
+    int const n = least(part.end - first, Engine::run_keys);
+    engine.scores(block, first, n);
+    if constexpr (Masked) {
+      if (part.cut) mask(part.band, work.keys.count(tile), block, first, n);
     }
+    engine.softmax(block, n);
+    if (p.with_values) engine.accumulate(block, first, n);
+  }
 
-    KOKKOS_FUNCTION void mask(std::int64_t tile, int block, int first, int n) const {
+  FLASHPAD_FUNCTION Part narrow(int tile, int block) const {
+    int const first_row = block * engine.block_rows();
+    int const here = least(engine.block_rows(), work.rows - first_row);
+    TileBand const band = p.variant.tile(work.row_begin + first_row, work.keys.first(tile));
+    int first = 0;
+    int end = work.keys.count(tile);
+    if (p.skip_hidden) {
+      first = most(first, least(band.any_begin(), end));
+      end = most(first, least(end, band.any_end(here)));
+    }
+    first -= first % Engine::key_unit;
+    return {first, end, first < band.all_begin(here) || end > band.all_end() || end % Engine::score_unit != 0,
+            band};
+  }
+
+  FLASHPAD_FUNCTION void mask(TileBand band, int count, int block, int first, int n) const {
+    if constexpr (Engine::masks_by_itself) {
+      engine.mask(block, first, n, band);
+    } else {
       using Compute = typename Engine::Compute;
-      std::int64_t const block_begin = row_begin + static_cast<std::int64_t>(block) * engine.block_rows();
-      auto const band = p.variant.tile(block_begin, walk.begin(tile));
-      if constexpr (Engine::masks_by_itself) {
-        engine.mask(block, first, n, band);
-        return;
-      } else {
-        engine.for_each(block, first, n, [band](int row, int key, Compute& score) {
-          // A guarded -infinity and no large negative number: a finite one would beat logits that are
-          // smaller.
-          if (!band.visible(row, key)) score = -Kokkos::Experimental::infinity<Compute>::value;
-        });
-      }
+      engine.for_each(block, first, n, [band, count](int row, int key, Compute& score) {
+        // A guarded -infinity and no large negative number: a finite one would beat logits that are smaller.
+        if (key < row + band.low || key > least(row + band.high, count - 1)) {
+          score = -static_cast<Compute>(INFINITY);
+        }
+      });
     }
-  };
+  }
 };
 
 }  // namespace flashpad

@@ -15,6 +15,8 @@ struct Partials {
   void* o = nullptr;    // [splits][batch][heads][seq_q][value_dim]
   void* max = nullptr;  // [splits][batch][heads][seq_q]
   void* sum = nullptr;
+  double log_unit =
+      1;  ///< natural logarithm of the base of `max`: 1, or ln 2 where an engine counts in powers of 2
 };
 
 /// All that a tiled kernel needs to know of one call, on any backend.
@@ -31,7 +33,7 @@ struct FusedProblem {
   Operand lse, max, sum;  ///< data is null where not wanted
   Partials partials;      ///< used when schedule.splits > 1
 
-  FLASHPAD_FUNCTION std::int64_t group_size() const { return shape.heads / shape.kv_heads; }
+  FLASHPAD_FUNCTION std::int64_t group_size() const { return quotient(shape.heads, shape.kv_heads); }
 
   /// Index of a query row among all partial rows.
   FLASHPAD_FUNCTION std::int64_t partial_row(WorkItem const& item, std::int64_t row) const {

@@ -35,6 +35,7 @@ struct Merge {
     auto const* part_max = static_cast<Compute const*>(p.partials.max);
     auto const* part_sum = static_cast<Compute const*>(p.partials.sum);
 
+    auto const unit = static_cast<Compute>(p.partials.log_unit);
     Compute max = -Kokkos::Experimental::infinity<Compute>::value;
     for (item.split = 0; item.split < p.schedule.splits; ++item.split) {
       Compute const here = part_max[p.partial_row(item, row)];
@@ -44,7 +45,7 @@ struct Merge {
     Compute value[columns] = {};
     for (item.split = 0; item.split < p.schedule.splits; ++item.split) {
       std::int64_t const at = p.partial_row(item, row);
-      Compute const weight = share(part_max, part_sum, at, max);
+      Compute const weight = share(part_max, part_sum, at, max, unit);
       sum += weight;
       if (!p.with_values || weight == 0) continue;
       auto const* part = static_cast<Compute const*>(p.partials.o) + at * p.shape.value_dim + piece * columns;
@@ -55,8 +56,8 @@ struct Merge {
       for (int c = 0; c < columns; ++c) out[c] = from_float<Storage>(sum == 0 ? Compute{0} : value[c] / sum);
     }
     if (piece > 0) return;
-    write(p.lse, item, row, log_sum_exp(max, sum));
-    write(p.max, item, row, max);
+    write(p.lse, item, row, log_sum_exp(max * unit, sum));
+    write(p.max, item, row, max * unit);
     write(p.sum, item, row, sum);
   }
 
@@ -68,10 +69,10 @@ struct Merge {
   /// A part that saw no key has sum 0 and max -infinity, and exp(-infinity + infinity) would be NaN. A part
   /// that saw a NaN has a NaN sum, whatever its maximum.
   KOKKOS_FUNCTION static Compute share(Compute const* part_max, Compute const* part_sum, std::int64_t at,
-                                       Compute max) {
+                                       Compute max, Compute unit) {
     Compute const sum = part_sum[at];
     if (sum == 0) return 0;
-    return part_max[at] == max ? sum : sum * exp_of(part_max[at] - max);
+    return part_max[at] == max ? sum : sum * exp_of((part_max[at] - max) * unit);
   }
 
   KOKKOS_FUNCTION static void write(Operand const& to, WorkItem const& item, std::int64_t row,

@@ -21,6 +21,7 @@ struct RowsKernel {
   using Policy = Kokkos::TeamPolicy<Exec, Schedule, Kokkos::LaunchBounds<1, 1>>;
   using Member = typename Policy::member_type;
   using Compute = T;
+  static constexpr double log_unit = 1;
 
   struct Config {
     engines::RowsTable<T> table;

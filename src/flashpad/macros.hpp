@@ -10,6 +10,16 @@
 #define FLASHPAD_FUNCTION inline
 #endif
 
+// Before a loop of device code: to unroll it, so that arrays are registers; or to keep it, where the body is
+// long. The host's compiler knows neither.
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#define FLASHPAD_UNROLL _Pragma("unroll")
+#define FLASHPAD_KEEP_LOOP _Pragma("unroll 1")
+#else
+#define FLASHPAD_UNROLL
+#define FLASHPAD_KEEP_LOOP
+#endif
+
 // The library is built with hidden symbols; what a user may link against says so.
 #if defined(__GNUC__) || defined(__clang__)
 #define FLASHPAD_EXPORT __attribute__((visibility("default")))

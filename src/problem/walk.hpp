@@ -19,6 +19,14 @@ struct KeyRange {
   FLASHPAD_FUNCTION std::int64_t size() const { return end > begin ? end - begin : 0; }
 };
 
+/// The quotient of numbers that are not negative. Sizes are 64-bit, nearly always small, and a GPU divides
+/// 64-bit numbers in some hundred instructions.
+FLASHPAD_FUNCTION std::int64_t quotient(std::int64_t a, std::int64_t b) {
+  constexpr std::int64_t small = std::int64_t{1} << 32;
+  if (a < small && b < small) return static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b);
+  return a / b;
+}
+
 /// A band in the coordinates of one tile: row r sees key k when low <= k - r <= high. In 32 bits, so that a
 /// loop over scores vectorises.
 struct TileBand {
@@ -26,6 +34,12 @@ struct TileBand {
   int high = 0;
 
   FLASHPAD_FUNCTION bool visible(int row, int key) const { return key - row >= low && key - row <= high; }
+
+  // Keys that some of rows [0, rows) sees: [any_begin, any_end); that all of them see: [all_begin, all_end).
+  FLASHPAD_FUNCTION int any_begin() const { return low; }
+  FLASHPAD_FUNCTION int any_end(int rows) const { return high + rows; }
+  FLASHPAD_FUNCTION int all_begin(int rows) const { return low + rows - 1; }
+  FLASHPAD_FUNCTION int all_end() const { return high + 1; }
 };
 
 /// A band of visible keys around the diagonal: full, causal and windowed attention alike. A variant tells the
@@ -120,14 +134,15 @@ FLASHPAD_FUNCTION TileWalk make_walk(Variant const& variant, std::int64_t row_be
   walk.first_key = any.begin;
   walk.last_key = any.end;
   walk.key_tile = key_tile;
-  walk.tiles = (any.size() + key_tile - 1) / key_tile;
+  walk.tiles = quotient(any.size() + key_tile - 1, key_tile);
   // First tile that lies wholly inside `all`, and the first one after it that does not. A last, partial tile
   // that ends at the last visible key is unmasked when every row sees it: what lies beyond does not exist.
   walk.masked_until = walk.tiles;
   walk.masked_from = walk.tiles;
   if (all.size() > 0) {
-    std::int64_t const from = all.begin > any.begin ? (all.begin - any.begin + key_tile - 1) / key_tile : 0;
-    std::int64_t const until = all.end >= any.end ? walk.tiles : (all.end - any.begin) / key_tile;
+    std::int64_t const from =
+        all.begin > any.begin ? quotient(all.begin - any.begin + key_tile - 1, key_tile) : 0;
+    std::int64_t const until = all.end >= any.end ? walk.tiles : quotient(all.end - any.begin, key_tile);
     if (from < until) {
       walk.masked_until = from;
       walk.masked_from = until;
@@ -139,7 +154,7 @@ FLASHPAD_FUNCTION TileWalk make_walk(Variant const& variant, std::int64_t row_be
 /// Part `split` of `splits` of a walk's tiles, as a half-open range of tiles. Parts differ by at most one
 /// tile.
 FLASHPAD_FUNCTION KeyRange split_tiles(std::int64_t tiles, std::int64_t split, std::int64_t splits) {
-  return {tiles * split / splits, tiles * (split + 1) / splits};
+  return {quotient(tiles * split, splits), quotient(tiles * (split + 1), splits)};
 }
 
 }  // namespace flashpad

@@ -144,6 +144,28 @@ TEST(Schedule, DealsEachThreadARunOfAllWeights) {
   }
 }
 
+TEST(Schedule, WorksOnSectionsOneAfterTheOther) {
+  for (std::int64_t const section : {1, 2, 4, 5, 6, 100}) {
+    Schedule schedule{2, 3, 4, 2, true};
+    schedule.section = section;
+    std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>> seen;
+    std::int64_t last_section = 0;
+    std::int64_t last_tile = 3;
+    for (std::int64_t rank = 0; rank < schedule.league_size(); ++rank) {
+      WorkItem const item = schedule.item(rank);
+      seen.insert({item.batch, item.head, item.query_tile, item.split});
+      std::int64_t const here = (item.batch * schedule.heads + item.head) / section;
+      EXPECT_GE(here, last_section);
+      if (here == last_section) {
+        EXPECT_LE(item.query_tile, last_tile);
+      }
+      last_section = here;
+      last_tile = item.query_tile;
+    }
+    EXPECT_EQ(seen.size(), 48u);
+  }
+}
+
 TEST(VisiblePairs, CountsTheDefinition) {
   for (auto const& [seq_q, seq_k] : lengths) {
     for (Mask const& mask : masks) {
