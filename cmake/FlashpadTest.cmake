@@ -16,7 +16,7 @@ endif()
 # KOKKOS_SOURCES are those that include Kokkos.
 #
 # One GoogleTest program; each of its tests becomes a ctest test named <name>.<suite>.<test>. The program
-# links GoogleTest's own main unless its sources define one. It knows the paths FLASHPAD_SOURCE_DIR (the
+# links GoogleTest's own main unless its sources define one. "test_paths.hpp" defines FLASHPAD_SOURCE_DIR (the
 # project) and, with LABEL cli, FLASHPAD_CLI (the driver).
 function(flashpad_test)
   cmake_parse_arguments(PARSE_ARGV 0 test "" "NAME;LABEL" "SOURCES;KOKKOS_SOURCES;LIBRARIES")
@@ -29,11 +29,14 @@ function(flashpad_test)
   flashpad_kokkos_sources(${target} ${test_KOKKOS_SOURCES})
   target_link_libraries(
     ${target} PRIVATE ${test_LIBRARIES} GTest::gmock GTest::gtest_main flashpad_warnings)
-  target_compile_definitions(${target} PRIVATE FLASHPAD_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  # A header and no definitions: nvcc_wrapper loses the quotes of a definition for the host's compiler.
+  set(paths "#define FLASHPAD_SOURCE_DIR \"${PROJECT_SOURCE_DIR}\"\n")
   if(test_LABEL STREQUAL "cli")
-    target_compile_definitions(${target} PRIVATE FLASHPAD_CLI="$<TARGET_FILE:flashpad_cli>")
+    string(APPEND paths "#define FLASHPAD_CLI \"$<TARGET_FILE:flashpad_cli>\"\n")
     add_dependencies(${target} flashpad_cli)
   endif()
+  file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${target}_paths/test_paths.hpp CONTENT "${paths}")
+  target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/${target}_paths)
 
   # On a GPU too, where the Kokkos found has one.
   set(labels ${test_LABEL})

@@ -49,6 +49,7 @@ class VendorRunner final : public Runner<Exec> {
                                                             static_cast<std::size_t>(m_blas_bytes));
     if constexpr (kokkos_ext::is_host<Exec>) m_table = engines::host_table<T>("portable", request.dtype);
     this->choice.kernel = Kernel::naive_vendor;
+    this->choice.engine = kokkos_ext::VendorBlas<Exec>::name;
     this->choice.workspace_bytes = static_cast<double>(m_workspace.extent(0));
   }
 
@@ -90,8 +91,9 @@ class VendorRunner final : public Runner<Exec> {
   static constexpr std::int64_t size = sizeof(Storage);
 
   void choose_chunk(double asked) {
-    // Larger than any second-level cache: what lives in one is another experiment (workspace_limit).
-    constexpr double default_limit = 256.0 * 1024 * 1024;
+    // Larger than any second-level cache (what lives in one is another experiment: workspace_limit), and on a
+    // GPU large enough for launches that take long next to their ends.
+    constexpr double default_limit = kokkos_ext::is_host<Exec> ? 0x1p28 : 0x1p31;
     constexpr double most_blas = 32.0 * 1024 * 1024;  // what cuBLAS takes for itself on a Hopper GPU
     double const one = static_cast<double>(m_seen.rows.size()) * static_cast<double>(m_pitch) * size;
     if (one > 0x1p60) {

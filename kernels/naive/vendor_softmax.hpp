@@ -6,7 +6,7 @@
 #include "kernels/naive/naive_rows.hpp"
 #include "kernels/operand.hpp"
 #include "kernels/softmax_math.hpp"
-#include "kokkos_ext/half.hpp"
+#include "kokkos_ext/device_half.hpp"
 #include "kokkos_ext/max_reducer.hpp"
 #include "problem/walk.hpp"
 
@@ -66,7 +66,8 @@ struct VendorSoftmax {
   KOKKOS_FUNCTION static T score(Vector const& vector, int at, int e, Shown const& visible) {
     int const key = at * width + e;
     bool const shown = key >= visible.begin && key < visible.end;
-    return shown ? static_cast<T>(to_float(vector.element[e])) : -Kokkos::Experimental::infinity<T>::value;
+    return shown ? static_cast<T>(kokkos_ext::widened(vector.element[e]))
+                 : -Kokkos::Experimental::infinity<T>::value;
   }
 
   KOKKOS_FUNCTION static T weight(T score, T max) {
@@ -98,7 +99,7 @@ struct VendorSoftmax {
       int const at = v * team.team_size() + team.team_rank();
       if (at >= count) continue;
       Vector vector;
-      for (int e = 0; e < width; ++e) vector.element[e] = from_float<Storage>(held[v][e] * inverse);
+      for (int e = 0; e < width; ++e) vector.element[e] = kokkos_ext::narrowed<Storage>(held[v][e] * inverse);
       vectors[at] = vector;
     }
   }
@@ -125,7 +126,8 @@ struct VendorSoftmax {
     for (int at = team.team_rank(); at < count; at += team.team_size()) {
       Vector vector = vectors[at];
       for (int e = 0; e < width; ++e) {
-        vector.element[e] = from_float<Storage>(weight(score(vector, at, e, visible), max) * inverse);
+        vector.element[e] =
+            kokkos_ext::narrowed<Storage>(weight(score(vector, at, e, visible), max) * inverse);
       }
       vectors[at] = vector;
     }

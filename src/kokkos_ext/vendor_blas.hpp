@@ -50,6 +50,8 @@ class VendorBlas;
 template <>
 class VendorBlas<Kokkos::Cuda> {
  public:
+  static constexpr char const* name = "cublas";
+
   static std::string missing(DType) { return {}; }
 
   /// `memory` is the library's scratch memory on the device: it would allocate its own.
@@ -108,6 +110,8 @@ class VendorBlas<Kokkos::Cuda> {
 template <>
 class VendorBlas<HIP> {
  public:
+  static constexpr char const* name = "hipblas";
+
   static std::string missing(DType) { return {}; }
 
   VendorBlas(HIP const&, void*, std::size_t) { check(hipblasCreate(&m_handle), "hipblasCreate"); }
@@ -159,9 +163,11 @@ template <class Exec>
   requires is_host<Exec>
 class VendorBlas<Exec> {
  public:
+  static constexpr char const* name = "blas";
+
   static std::string missing(DType dtype) {
     if (size_of(dtype) == 2)
-      return std::string("dtype: ") + std::string(name(dtype)) +
+      return std::string("dtype: ") + std::string(flashpad::name(dtype)) +
              " is not for naive-vendor on the host, whose BLAS multiplies fp32 and fp64; allowed: those";
     if (function<float>("sgemm_") == nullptr || function<double>("dgemm_") == nullptr)
       return "kernel: naive-vendor needs a BLAS, and this program has none";
@@ -206,6 +212,8 @@ class VendorBlas<Exec> {
 template <class Exec>
 class VendorBlas {
  public:
+  static constexpr char const* name = "";
+
   static std::string missing(DType) {
     return std::string("kernel: naive-vendor is not available on ") + Exec::name() +
            ": the library was built without cuBLAS or hipBLAS";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "process.hpp"
+#include "test_paths.hpp"
 
 #include <fcntl.h>
 #include <pty.h>

@@ -3,6 +3,7 @@
 #include "support.hpp"
 
 #include "tensor_file/npy.hpp"
+#include "test_paths.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

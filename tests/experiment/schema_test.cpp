@@ -2,6 +2,7 @@
 // The JSON Schema for editors says what the reader does. check_schema.py runs the same files through the
 // schema.
 #include "support.hpp"
+#include "test_paths.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,6 +2,7 @@
 #include "measure/elements.hpp"
 #include "numeric/trial.hpp"
 #include "tensor_file/npy.hpp"
+#include "test_paths.hpp"
 
 #include <algorithm>
 #include <cmath>

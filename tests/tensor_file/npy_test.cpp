@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tensor_file/npy.hpp"
+#include "test_paths.hpp"
 
 #include <flashpad/error.hpp>
 
