@@ -27,8 +27,10 @@ namespace {
 // Not all that is free is ours to take: libraries, stacks and other programs go on allocating.
 constexpr double share_of_free = 0.95;
 
-// What naive's scores may take while more is free: as many heads at once as fit. One head may take more.
-constexpr double workspace_wanted = 256.0 * 1024 * 1024;
+// What the scores of the naive kernels may take while more is free: as many heads at once as fit, and on a
+// device enough for launches that take long next to their ends. One head may take more.
+constexpr double workspace_wanted = 0x1p28;
+constexpr double workspace_wanted_on_device = 0x1p31;
 
 Options options_of(Case const& one, double workspace_limit) {
   Options options;
@@ -200,7 +202,9 @@ std::unique_ptr<Prepared> Session::set_up(Case const& one, Backend& place, Row& 
   };
   try {
     try {
-      prepare(std::max(1.0, std::min(fit.workspace, workspace_wanted)));  // 0 would lift the limit
+      prepare(std::max(1.0,
+                       std::min(fit.workspace, memory.device ? workspace_wanted_on_device
+                                                             : workspace_wanted)));  // 0 would lift the limit
     } catch (OutOfMemory const& error) {  // gives way to what the kernel cannot do without
       double const most = fit.workspace + static_cast<double>(fit.copies - 1) * need.inputs;
       if (error.bytes_needed() > most) throw;
