@@ -3,6 +3,7 @@
 
 #include <Kokkos_Macros.hpp>
 
+#include "kernels/softmax_math.hpp"
 #include "kokkos_ext/half.hpp"
 
 #include <type_traits>
@@ -45,6 +46,21 @@ KOKKOS_FUNCTION Storage narrowed(T value) {
 #endif
   {
     return from_float<Storage>(value);
+  }
+}
+
+/// exp(x) of a float to 2 units in the last place, denormals flushed; of a double as the library has it.
+template <class T>
+KOKKOS_FUNCTION T quick_exp(T x) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<T, float>) {
+    float result;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x * 1.4426950408889634f));
+    return result;
+  } else
+#endif
+  {
+    return exp_of(x);
   }
 }
 
