@@ -28,11 +28,22 @@ void print_machine() {
   fmt::print("BLAS      {}{}\n", kokkos_ext::blas_name(), forced.empty() ? "" : ", forced by " + forced);
 }
 
+// 0 where the library has no product for it.
+double matrix_peak(measure::Backend& backend) {
+  if (!backend.device_memory_free()) return 0;
+  try {
+    return backend.peaks({DType::fp16, "mma"}).flops;
+  } catch (Error const&) {
+    return 0;
+  }
+}
+
 void print_backend(measure::Backend& backend) {
   measure::BackendInfo const info = backend.info();
   double const fp32 = backend.peaks({DType::fp32}).flops;
   double const fp64 = backend.peaks({DType::fp64}).flops;
   double const bf16 = backend.device_memory_free() ? 0 : backend.peaks({DType::bf16, "bf16"}).flops;
+  double const matrix = matrix_peak(backend);
   measure::KnownPeaks const known = backend.known_peaks();
   fmt::print("\n{}{}\n", info.name, info.device.empty() ? "" : " on " + info.device);
   fmt::print("  concurrency    {}\n", info.concurrency);
@@ -42,7 +53,9 @@ void print_backend(measure::Backend& backend) {
   if (auto const free = backend.device_memory_free())
     fmt::print("  memory free    {}\n", report::format_bytes(*free));
   fmt::print("  measured peaks fp32 {:.4g} TFLOP/s, fp64 {:.4g} TFLOP/s{}\n", fp32 / 1e12, fp64 / 1e12,
-             bf16 > 0 ? fmt::format(", pairs of bf16 {:.4g} TFLOP/s", bf16 / 1e12) : "");
+             bf16 > 0     ? fmt::format(", pairs of bf16 {:.4g} TFLOP/s", bf16 / 1e12)
+             : matrix > 0 ? fmt::format(", 16-bit matrices {:.4g} TFLOP/s", matrix / 1e12)
+                          : "");
   fmt::print("                 memory: read {:.4g} GB/s, copy {:.4g} GB/s\n", known.read / 1e9,
              known.copy / 1e9);
 }
@@ -52,6 +65,7 @@ nlohmann::ordered_json document(Invocation const& invocation, std::vector<std::s
     for (DType const dtype : {DType::fp32, DType::fp64})
       static_cast<void>(measure::backend(name).peaks({dtype}));
     static_cast<void>(measure::backend(name).peaks({DType::bf16, "bf16"}));
+    static_cast<void>(matrix_peak(measure::backend(name)));
   }
   nlohmann::ordered_json json = measure::context(invocation.command_line, names);
   for (std::size_t i = 0; i < names.size(); ++i) {

@@ -131,6 +131,8 @@ std::string title_of(Experiment const& experiment) {
     if (peaks.flops_fp32 > 0) text += fmt::format(", fp32 {:.3g} TFLOP/s", peaks.flops_fp32 / 1e12);
     if (peaks.flops_fp64 > 0) text += fmt::format(", fp64 {:.3g} TFLOP/s", peaks.flops_fp64 / 1e12);
     if (peaks.flops_bf16 > 0) text += fmt::format(", bf16 {:.3g} TFLOP/s", peaks.flops_bf16 / 1e12);
+    if (peaks.flops_matrix > 0)
+      text += fmt::format(", 16-bit matrices {:.3g} TFLOP/s", peaks.flops_matrix / 1e12);
     if (peaks.bandwidth() > 0) text += fmt::format(", {:.3g} GB/s", peaks.bandwidth() / 1e9);
   }
   return text +

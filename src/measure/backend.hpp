@@ -62,6 +62,7 @@ struct BackendInfo {
 /// Peaks that were measured so far; 0 where not.
 struct KnownPeaks {
   double flops_fp32 = 0, flops_fp64 = 0, flops_bf16 = 0;
+  double flops_matrix = 0;    ///< of 16-bit types in a GPU's matrix units
   double read = 0, copy = 0;  ///< bytes a second; of a copy those read and those written
 
   [[nodiscard]] double bandwidth() const { return read > copy ? read : copy; }
@@ -70,7 +71,8 @@ struct KnownPeaks {
 /// Which peaks a roof is made of.
 struct PeakRequest {
   DType dtype = DType::fp32;
-  std::string_view engine = {};  ///< what multiplies: one named after bfloat16 has a unit of its own
+  std::string_view engine = {};  ///< what multiplies: one named after bfloat16, and those on a GPU's
+                                 ///< matrix units, have a unit of their own
   std::optional<double> memory_limit =
       std::nullopt;  ///< bytes that measuring may take; unset is what is free
 };

@@ -3,6 +3,8 @@
 
 #ifdef KOKKOS_ENABLE_CUDA
 
+#include "measure/cuda_timer.hpp"
+
 #include <cuda_runtime_api.h>
 
 namespace flashpad::measure {
@@ -28,7 +30,7 @@ DeviceFacts cuda_facts() {
 }  // namespace
 
 std::unique_ptr<Backend> make_cuda_backend() {
-  return std::make_unique<KokkosBackend<Kokkos::Cuda>>("cuda", cuda_facts);
+  return std::make_unique<KokkosBackend<Kokkos::Cuda, CudaTimer>>("cuda", cuda_facts);
 }
 
 }  // namespace flashpad::measure

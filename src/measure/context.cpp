@@ -46,6 +46,7 @@ Json describe(std::string const& name) {
   json["peak_flops_fp32"] = positive_or_null(peaks.flops_fp32);
   json["peak_flops_fp64"] = positive_or_null(peaks.flops_fp64);
   json["peak_flops_bf16"] = positive_or_null(peaks.flops_bf16);
+  json["peak_flops_matrix"] = positive_or_null(peaks.flops_matrix);
   json["peak_bytes_per_s"] = positive_or_null(peaks.bandwidth());
   json["peak_read_bytes_per_s"] = positive_or_null(peaks.read);
   json["peak_copy_bytes_per_s"] = positive_or_null(peaks.copy);

@@ -4,6 +4,7 @@
 #include "kokkos_ext/blas_threads.hpp"
 #include "measure/kokkos_runner.hpp"
 #include "measure/machine.hpp"
+#include "measure/matrix_peak.hpp"
 #include "measure/peaks.hpp"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ struct DeviceFacts {
 };
 
 /// Backend on a Kokkos execution space. Host spaces have no `device_facts`.
-template <class Exec>
+template <class Exec, class Timer = FenceTimer<Exec>>
 class KokkosBackend final : public Backend {
  public:
   explicit KokkosBackend(std::string name, DeviceFacts (*device_facts)() = nullptr)
@@ -64,7 +65,7 @@ class KokkosBackend final : public Backend {
   std::unique_ptr<Runner> prepare(RunSpec const& spec) override {
     // A host BLAS has threads of its own; as many as the execution space has makes a fair comparison.
     if (m_device_facts == nullptr) kokkos_ext::set_blas_threads(kokkos_ext::concurrency(Exec()));
-    return std::make_unique<KokkosRunner<Exec>>(spec);
+    return std::make_unique<KokkosRunner<Exec, Timer>>(spec);
   }
 
  private:
@@ -78,6 +79,10 @@ class KokkosBackend final : public Backend {
       if (known == 0 && kernel.run != nullptr) known = host_peak_flops(exec, kernel);
       return known;
     } else {
+      if (size_of(request.dtype) == 2 && on_matrix_unit(request.engine)) {
+        if (m_known.flops_matrix == 0) m_known.flops_matrix = matrix_peak_flops(exec);
+        return m_known.flops_matrix;
+      }
       double& known = fp64 ? m_known.flops_fp64 : m_known.flops_fp32;
       if (known == 0)
         known = fp64 ? device_peak_flops<Exec, double>(exec) : device_peak_flops<Exec, float>(exec);
