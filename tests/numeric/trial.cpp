@@ -115,6 +115,7 @@ Case case_of(Way const& way, Trial const& trial) {
   one.seed = trial.seed;
   one.kernel = way.kernel;
   one.backend = way.backend;
+  one.engine = way.engine;
   return one;
 }
 
@@ -222,6 +223,10 @@ bool may_refuse(Way const& way, Trial const& trial) {
   if (has_tiles(way) && way.backend == "cuda") {
     std::int64_t const dims = trial.shape.head_dim + trial.shape.value_dim;
     auto const [q, k] = trial.tile;
+    // Above the engine's own tiles, and float32 of more columns than a warp's registers hold.
+    std::int64_t const dim = std::max(trial.shape.head_dim, trial.shape.value_dim);
+    if (way.engine.starts_with("mma") && (q > 64 || k > 16 || (dim > 128 && way.dtype == DType::fp32)))
+      return true;
     return (q * (dims + k + 2) + k * (dims + 1)) * std::max(4, size_of(way.dtype)) > 36000;
   }
   if (way.kernel != Kernel::hopper) return false;
@@ -283,7 +288,7 @@ std::vector<Way> ways_in(DType dtype) {
   add("threads", {best(engine_names<Kokkos::Threads>(dtype))});
 #endif
 #ifdef KOKKOS_ENABLE_CUDA
-  add("cuda", engine_names<Kokkos::Cuda>());
+  add("cuda", engine_names<Kokkos::Cuda>(dtype));
   if (size_of(dtype) == 2) {
     ways.push_back({"cuda", Kernel::hopper, "", dtype});
     ways.push_back({"cuda", Kernel::automatic, "", dtype});
