@@ -33,5 +33,20 @@ TEST_P(Grid, EveryHeadDimensionMaskAndRaggedLength) {
   }
 }
 
+TEST(Tf32, ByName) {
+  std::vector<Way> const ways = all_ways();
+  bool const here =
+      std::any_of(ways.begin(), ways.end(), [](Way const& way) { return way.engine == "mma-tf32x3"; });
+  if (!here) GTEST_SKIP() << "no engine for it here";
+  for (Kernel const kernel : {Kernel::fused, Kernel::stats}) {
+    for (std::int64_t const dim : {32, 64, 128}) {
+      Trial trial;
+      trial.shape = {1, 2, 2, 129, 200, dim, dim};
+      trial.mask = Mask::causal();
+      expect_right({"cuda", kernel, "mma-tf32", DType::fp32}, trial);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace flashpad::test

@@ -272,6 +272,7 @@ std::vector<Way> ways_in(DType dtype) {
     if (has_vendor) ways.push_back({backend, Kernel::naive_vendor, "", dtype});
     for (std::string const& engine : engines) {
       if (engine == "portable" || engine == "rows") continue;  // other names of one of the rest
+      if (engine == "mma-tf32") continue;  // too coarse for logits made to break; see grid_test.cpp
       ways.push_back({backend, Kernel::fused, engine, dtype});
       ways.push_back({backend, Kernel::stats, engine, dtype});
     }
