@@ -79,7 +79,7 @@ double device_peak_flops(Exec const& exec) {
                                                              static_cast<std::size_t>(threads));
   return best_rate(exec, 2.0 * chains * iterations * threads, [&] {
     Kokkos::parallel_for(
-        "flashpad::measure::peak_flops", Kokkos::RangePolicy<Exec>(exec, 0, threads),
+        "flashpad::measure::peak_flops", Kokkos::RangePolicy<Exec, Kokkos::IndexType<int>>(exec, 0, threads),
         KOKKOS_LAMBDA(int thread) {
           Scalar acc[chains];
           for (int c = 0; c < chains; ++c) acc[c] = static_cast<Scalar>(c + thread);
