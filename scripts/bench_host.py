@@ -37,17 +37,17 @@ def environment(threads):
 
 
 class Worker:
-    """A peer's interpreter with worker.py in it, for one number of threads."""
+    """One peer in one of the interpreters, for one number of threads."""
 
-    def __init__(self, python, threads):
+    def __init__(self, python, peer, threads):
         script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers", "worker.py")
         try:
-            self.process = subprocess.Popen([python, script], env=environment(threads), text=True,
+            self.process = subprocess.Popen([python, script, peer], env=environment(threads), text=True,
                                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         except OSError as error:
             fail(f"--python {python}: {error.strerror}")
         self.python = python
-        self.peers = self.answer().get("peers", {})
+        self.version = self.answer()["version"]
 
     def answer(self):
         line = self.process.stdout.readline()
@@ -63,6 +63,16 @@ class Worker:
     def close(self):
         self.process.stdin.close()
         self.process.wait()
+
+
+def find(name, pythons, threads):
+    """The peer in the first interpreter that has it."""
+    for python in pythons:
+        worker = Worker(python, name, threads)
+        if worker.version:
+            return worker
+        worker.close()
+    return None
 
 
 def run_flashpad(driver, cell, repetitions, folder):
@@ -105,7 +115,7 @@ def measure(cell, arguments, workers, folder):
 
         def other(name, worker):
             copies = min(4096, int(2 * context["last_level_cache_bytes"] // cell.input_bytes) + 1)
-            answer = worker.ask({"peer": name, "copies": copies, "warmup": 1, "repetitions": repetitions,
+            answer = worker.ask({"copies": copies, "warmup": 1, "repetitions": repetitions,
                                  **{key: getattr(cell, key) for key in ("kind", "dtype", "threads", "head_dim",
                                                                        "seq_q", "seq_k", "heads", "kv_heads")}})
             if "refused" in answer:
@@ -212,20 +222,18 @@ def main():
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
         pool = {}
         for threads in sorted({cell.threads for cell in wanted}):
-            for python in arguments.python:
-                worker = Worker(python, threads)
-                stack.callback(worker.close)
-                for name, version in worker.peers.items():
-                    # Of two interpreters with torch, one is there for zentorch: the other's is the plain one.
-                    if (threads, name) not in pool or (name == "torch" and "zentorch" not in worker.peers):
-                        pool[threads, name] = (worker, version)
-        versions = {name: version for (_, name), (_, version) in pool.items()}
+            for name in PEERS:
+                worker = find(name, arguments.python, threads)
+                if worker:
+                    stack.callback(worker.close)
+                    pool[threads, name] = worker
+        versions = {name: worker.version for (_, name), worker in pool.items()}
         print("peers: " + ", ".join(f"{name} {versions[name]}" if name in versions else f"{name} not run (not "
                                     "installed)" for name in PEERS))
         print(f"{'cell, GFLOP/s (causal: half the full count)':34}{'flashpad':>12}"
               + "".join(f"{name:>12}" for name in PEERS) + " spread  ratio, bar")
         for cell in wanted:
-            workers = {name: worker for (threads, name), (worker, _) in pool.items() if threads == cell.threads}
+            workers = {name: worker for (threads, name), worker in pool.items() if threads == cell.threads}
             rows, context = measure(cell, arguments, workers, folder)
             others[key_of(rows[0], cell.kind)] = rows[0]["tflops"] * 1e12
             held = print_cell(cell, rows, others)

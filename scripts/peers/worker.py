@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Times the attention of PyTorch, ONNX Runtime or zentorch in this interpreter, one request a line.
+"""Times the attention of one peer (PyTorch, ONNX Runtime or zentorch) in this interpreter, one request a line.
 
-Started by bench_host.py with each interpreter that it is given; imports nothing of the project. Reads JSON
-lines on standard input: {"peer", "kind", "dtype", "threads", "head_dim", "seq_q", "seq_k", "heads",
-"kv_heads", "copies", "warmup", "repetitions"}; answers each with {"seconds": [...]} or {"refused": "why"}.
-The first line it writes names the peers that it can run, with their versions.
+usage: worker.py PEER
+
+Started by bench_host.py with each interpreter that it is given; imports nothing of the project. A peer has its
+process for itself: OpenMP binds the main thread, and ONNX Runtime's own threads would inherit that one core.
+Reads JSON lines on standard input: {"kind", "dtype", "threads", "head_dim", "seq_q", "seq_k", "heads", "kv_heads",
+"copies", "warmup", "repetitions"}; answers each with {"seconds": [...]} or {"refused": "why"}. The first line it
+writes is {"version": "..."}, null where the peer is not installed.
 """
 import importlib
 import json
@@ -12,15 +15,14 @@ import sys
 import time
 
 
-def versions():
-    """Peers of this interpreter; zentorch registers its operators with the torch it is installed beside."""
-    found = {}
-    for name in ("torch", "zentorch", "onnxruntime"):
-        try:
-            found[name] = str(getattr(importlib.import_module(name), "__version__", "unknown"))
-        except ImportError:
-            continue
-    return found
+def version_of(peer):
+    """zentorch registers its operators with the torch it is installed beside."""
+    try:
+        if peer == "zentorch":
+            importlib.import_module("torch")
+        return str(getattr(importlib.import_module(peer), "__version__", "unknown"))
+    except ImportError:
+        return None
 
 
 def torch_call(request, zen):
@@ -39,6 +41,8 @@ def torch_call(request, zen):
     grouped = {"enable_gqa": True} if request["heads"] != request["kv_heads"] else {}
     if zen and grouped:
         raise NotImplementedError("zentorch_sdpa takes no grouped heads")
+    if zen and request["dtype"] == "fp16":
+        raise NotImplementedError("zentorch_sdpa hands float16 to PyTorch's own kernel")
 
     def call(turn):
         q, k, v = copies[turn % len(copies)]
@@ -79,8 +83,7 @@ def onnxruntime_call(request):
     return lambda turn: session.run(["o"], copies[turn % len(copies)])
 
 
-def timed(request):
-    peer = request["peer"]
+def timed(peer, request):
     call = onnxruntime_call(request) if peer == "onnxruntime" else torch_call(request, peer == "zentorch")
     seconds = []
     for turn in range(request["warmup"] + request["repetitions"]):
@@ -90,17 +93,17 @@ def timed(request):
     return seconds[request["warmup"]:]
 
 
-def main():
+def main(peer):
     answers = sys.stdout
     sys.stdout = sys.stderr  # a library's own chatter must not be taken for an answer
-    print(json.dumps({"peers": versions()}), file=answers, flush=True)
+    print(json.dumps({"version": version_of(peer)}), file=answers, flush=True)
     for line in sys.stdin:
         try:
-            answer = {"seconds": timed(json.loads(line))}
+            answer = {"seconds": timed(peer, json.loads(line))}
         except Exception as error:  # whatever a peer throws is why this cell has no number of it
             answer = {"refused": (str(error) or type(error).__name__).splitlines()[0][:160]}
         print(json.dumps(answer), file=answers, flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])
