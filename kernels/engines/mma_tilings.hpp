@@ -10,8 +10,9 @@
 namespace flashpad::engines {
 
 /// Tile shapes of the mma engine: one row for each size of element and head dimension up to Dim. All fit
-/// 40,936 bytes of scratch, what Kokkos up to 5.1 gives a team on CUDA, and none spills (tests/mma looks).
-/// Measured on an H200 (docs/mma.md), hidden size 2048, N = 2048 full and 16384 full, TFLOP/s:
+/// 40,936 bytes of scratch, what Kokkos up to 5.1 gives a team on CUDA, and none spills there. Measured on an
+/// H200 (docs/mma.md) side by side in the engine's first version; hidden size 2048, N = 2048 and 16384 full,
+/// TFLOP/s:
 template <int ElementBytes, int Dim>
 struct MmaTilings;
 
