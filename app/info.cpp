@@ -9,6 +9,8 @@
 #include "measure/parallel.hpp"
 #include "report/table.hpp"
 
+#include <flashpad/error.hpp>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
