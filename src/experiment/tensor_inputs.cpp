@@ -25,10 +25,12 @@ struct Tensor {
   std::int64_t dim = 0;
 };
 
-Node const& require_name(Node const& tensors, std::string const& key) {
+// The key by value: g++ 13 and newer suspect that the node returned lives in a string that ends with the
+// call.
+Node const& require_name(Node const& tensors, char const* key) {
   Node const* name = tensors.find(key);
   if (name == nullptr)
-    fail(tensors.at, "problem.tensors." + key, "missing; give the .npy files of q, k and v");
+    fail(tensors.at, std::string("problem.tensors.") + key, "missing; give the .npy files of q, k and v");
   return *name;
 }
 
