@@ -138,7 +138,8 @@ FLASHPAD_PTX_FUNCTION std::uint32_t load_shared([[maybe_unused]] std::uint32_t f
   return value;
 }
 
-FLASHPAD_PTX_FUNCTION void load_shared(std::uint32_t (&r)[4], [[maybe_unused]] std::uint32_t from) {
+FLASHPAD_PTX_FUNCTION void load_shared([[maybe_unused]] std::uint32_t (&r)[4],
+                                       [[maybe_unused]] std::uint32_t from) {
   FLASHPAD_PTX_VOLATILE("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
                         : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
                         : "r"(from));
@@ -156,7 +157,8 @@ FLASHPAD_PTX_FUNCTION void store_global([[maybe_unused]] void* to,
 
 /// Loads four matrices of 8 rows of 16 bytes. Lane l gives the address of row l % 8 of matrix l / 8, and
 /// gets, of each matrix, the 4 bytes at 4 (l % 4) of row l / 4.
-FLASHPAD_PTX_FUNCTION void load_matrices(std::uint32_t (&r)[4], [[maybe_unused]] std::uint32_t address) {
+FLASHPAD_PTX_FUNCTION void load_matrices([[maybe_unused]] std::uint32_t (&r)[4],
+                                         [[maybe_unused]] std::uint32_t address) {
   FLASHPAD_PTX_VOLATILE("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                         : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
                         : "r"(address));
@@ -164,7 +166,7 @@ FLASHPAD_PTX_FUNCTION void load_matrices(std::uint32_t (&r)[4], [[maybe_unused]]
 
 /// The same of matrices of 8x8 16-bit elements, transposed: lane l gets the elements of rows 2 (l % 4) and
 /// 2 (l % 4) + 1 in column l / 4.
-FLASHPAD_PTX_FUNCTION void load_matrices_transposed(std::uint32_t (&r)[4],
+FLASHPAD_PTX_FUNCTION void load_matrices_transposed([[maybe_unused]] std::uint32_t (&r)[4],
                                                     [[maybe_unused]] std::uint32_t address) {
   FLASHPAD_PTX_VOLATILE("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                         : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])

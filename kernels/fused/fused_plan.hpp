@@ -5,8 +5,8 @@
 
 #include "attention/arguments.hpp"
 #include "attention/runner.hpp"
-#include "kernels/fused/fused_kernel.hpp"
 #include "kernels/fused/merge.hpp"
+#include "kernels/fused/team_kernel.hpp"
 #include "kernels/fused/tiles.hpp"
 #include "kokkos_ext/execution.hpp"
 #include "problem/text.hpp"
@@ -98,25 +98,6 @@ void reserve_scratch(Exec const& exec, int level, std::size_t bytes) {
   Kokkos::parallel_for("flashpad::fused::reserve_scratch", policy,
                        KOKKOS_LAMBDA(typename Policy::member_type const&){});
 }
-
-/// The loop as a kernel of Kokkos. On a GPU its arguments are passed as such: Kokkos would send more than 512
-/// bytes through constant memory, one launch after the other.
-template <class Exec, class Engine, class Schedule>
-struct FusedKernel {
-  using Bounds = Kokkos::LaunchBounds<Engine::max_threads, Engine::min_teams>;
-  using Policy = std::conditional_t<
-      kokkos_ext::is_host<Exec>, Kokkos::TeamPolicy<Exec, Schedule, Bounds>,
-      Kokkos::TeamPolicy<Exec, Schedule, Bounds, Kokkos::Experimental::WorkItemProperty::HintLightWeight_t>>;
-  using Member = typename Policy::member_type;
-
-  FusedProblem problem;
-  typename Engine::Config config;
-
-  KOKKOS_FUNCTION void operator()(Member const& team) const {
-    FusedLoop<Engine>::run(team, problem, config);
-    kokkos_ext::end_of_team<Exec>(team);
-  }
-};
 
 /// A planned fused kernel: one engine, one league. The workspace holds the partial results of a split walk.
 template <class Exec, class Engine, class Storage,

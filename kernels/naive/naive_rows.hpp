@@ -3,7 +3,6 @@
 
 #include <Kokkos_Core.hpp>
 
-#include "attention/arguments.hpp"
 #include "kernels/operand.hpp"
 #include "kokkos_ext/half.hpp"
 #include "problem/walk.hpp"
@@ -58,20 +57,6 @@ struct NarrowRows {
   }
 };
 
-/// Query rows that see a key, and keys that some row sees: each is a range.
-struct SeenRanges {
-  KeyRange rows;
-  KeyRange keys;
-
-  static SeenRanges make(BandVariant const& variant, std::int64_t seq_q) {
-    SeenRanges seen{{0, seq_q}, {}};
-    while (seen.rows.begin < seen.rows.end && variant.visible(seen.rows.begin).size() == 0) ++seen.rows.begin;
-    while (seen.rows.end > seen.rows.begin && variant.visible(seen.rows.end - 1).size() == 0) --seen.rows.end;
-    if (seen.rows.size() > 0) seen.keys = variant.any(seen.rows.begin, seen.rows.end);
-    return seen;
-  }
-};
-
 /// O = 0 and LSE = -infinity in the rows outside `seen`, those that see no key.
 template <class Storage, class T>
 struct ClearRows {
@@ -96,19 +81,6 @@ void for_rows(Exec const& exec, char const* label, std::int64_t heads, std::int6
               Functor const& functor) {
   using Policy = Kokkos::MDRangePolicy<Exec, Kokkos::Rank<2>, Kokkos::IndexType<std::int64_t>>;
   Kokkos::parallel_for(label, Policy(exec, {0, 0}, {heads, rows}), functor);
-}
-
-/// What the rows that see no key get.
-template <class Storage, class T, class Exec>
-void clear_unseen(Exec const& exec, detail::Arguments const& arguments, Shape const& shape,
-                  KeyRange const& seen) {
-  std::int64_t const unseen = shape.seq_q - seen.size();
-  if (unseen == 0) return;
-  std::int64_t const heads = shape.batch * shape.heads;
-  ClearRows<Storage, T> clear{
-      detail::operand(arguments.o), {}, {0, heads, shape.heads, 1}, seen, shape.value_dim};
-  if (arguments.lse.present) clear.lse = detail::operand(arguments.lse);
-  for_rows(exec, "flashpad::naive::clear", heads, unseen, clear);
 }
 
 }  // namespace flashpad

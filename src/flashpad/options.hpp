@@ -43,7 +43,9 @@ struct Tile {
   int q = 0;
   int k = 0;
 
-  friend bool operator==(Tile const&, Tile const&) = default;
+  // Not defaulted: engines include this header, and device code is C++17 too.
+  friend bool operator==(Tile const& a, Tile const& b) { return a.q == b.q && a.k == b.k; }
+  friend bool operator!=(Tile const& a, Tile const& b) { return !(a == b); }
 };
 
 /// What a caller may ask for, by name. The defaults are plain full attention.

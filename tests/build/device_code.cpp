@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernels/engines/simt_engine.hpp"
-#include "kernels/fused/fused_kernel.hpp"
 #include "kernels/fused/merge.hpp"
+#include "kernels/fused/team_kernel.hpp"
 #include "kernels/naive/naive_rows.hpp"
 #include "kernels/naive/naive_softmax.hpp"
 
