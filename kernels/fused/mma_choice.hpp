@@ -8,6 +8,7 @@
 #include "problem/text.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace flashpad::detail {
 
@@ -23,22 +24,27 @@ std::string mma_refusal(Request<Exec> const& request) {
     return text("engine: mma needs an NVIDIA GPU of compute capability 8.0 or newer; this one has ",
                 device.major, ".", device.minor);
   }
+  // Arrays with a type of their own: nvcc 13 writes out a list of std::pair in this template wrongly.
+  struct Limit {
+    char const* argument;
+    std::int64_t value, allowed;
+  };
+  Shape const& shape = request.shape;
   constexpr int most_dim = engines::mma_max_dim(ElementBytes);
-  for (auto const& [argument, value] :
-       {std::pair{"head_dim", request.shape.head_dim}, std::pair{"value_dim", request.shape.value_dim}}) {
-    if (value > most_dim) {
-      return text(argument, ": ", value, " is too large for engine mma in ", name(request.dtype),
-                  "; allowed: up to ", most_dim);
+  Limit const dims[] = {{"head_dim", shape.head_dim, most_dim}, {"value_dim", shape.value_dim, most_dim}};
+  for (Limit const& dim : dims) {
+    if (dim.value > dim.allowed) {
+      return text(dim.argument, ": ", dim.value, " is too large for engine mma in ", name(request.dtype),
+                  "; allowed: up to ", dim.allowed);
     }
   }
-  Tile const most =
-      engines::mma_tile<ElementBytes>(std::max(request.shape.head_dim, request.shape.value_dim));
+  Tile const most = engines::mma_tile<ElementBytes>(std::max(shape.head_dim, shape.value_dim));
   Tile const& asked = request.options.tile;
-  for (auto const& [argument, value, allowed] :
-       {std::tuple{"tile.q", asked.q, most.q}, std::tuple{"tile.k", asked.k, most.k}}) {
-    if (value > allowed) {
-      return text(argument, ": ", value, " is too large for engine mma; allowed: up to ", allowed,
-                  ", or 0 to let the library choose");
+  Limit const extents[] = {{"tile.q", asked.q, most.q}, {"tile.k", asked.k, most.k}};
+  for (Limit const& extent : extents) {
+    if (extent.value > extent.allowed) {
+      return text(extent.argument, ": ", extent.value, " is too large for engine mma; allowed: up to ",
+                  extent.allowed, ", or 0 to let the library choose");
     }
   }
   return {};

@@ -216,9 +216,8 @@ Result run_on(Way const& way, Trial const& trial, measure::Inputs const& inputs)
   return result;
 }
 
-/// What may be refused: by hopper, rows that the copy engine cannot address, head dimensions above its
-/// largest tile's, and a visit to hidden tiles; by the others on a GPU, a tile that needs more team scratch
-/// than 36 KB.
+/// What may be refused: by hopper, rows that the copy engine cannot address, and a visit to hidden tiles; by
+/// the others on a GPU, a tile that needs more team scratch than 36 KB.
 bool may_refuse(Way const& way, Trial const& trial) {
   if (has_tiles(way) && way.backend == "cuda") {
     std::int64_t const dims = trial.shape.head_dim + trial.shape.value_dim;
@@ -232,7 +231,7 @@ bool may_refuse(Way const& way, Trial const& trial) {
   if (way.kernel != Kernel::hopper) return false;
   Placement const& p = trial.placement;
   bool const aligned = p.base % 8 == 0 && p.row_gap % 8 == 0 && p.head_gap % 8 == 0;
-  return !aligned || std::max(trial.shape.head_dim, trial.shape.value_dim) > 128 || !trial.skip_hidden_tiles;
+  return !aligned || !trial.skip_hidden_tiles;
 }
 
 }  // namespace
