@@ -198,8 +198,8 @@ def parse():
     parser.add_argument("--rounds", type=int, default=2, help="turns of all contenders in a cell (default: 2)")
     parser.add_argument("--seconds", type=float, default=0.3, help="time of one contender's round (default: 0.3)")
     arguments = parser.parse_args()
-    if arguments.rounds < 1 or arguments.seconds <= 0:
-        fail("--rounds and --seconds: allowed: 1 or more, and above 0")
+    if arguments.rounds < 1 or not 0 < arguments.seconds < 3600:
+        fail("--rounds and --seconds: allowed: 1 or more, and above 0, below 3600")
     if not os.access(arguments.flashpad, os.X_OK):
         fail(f"--flashpad {arguments.flashpad}: not there; `make build` makes it")
     return arguments

@@ -8,7 +8,10 @@ usage: plot_peers.py RESULTS.json PICTURE.svg    (needs matplotlib)
 import json
 import sys
 
-import matplotlib
+try:
+    import matplotlib
+except ImportError:
+    sys.exit(f"{sys.argv[0]}: matplotlib is not installed; `python3 -m pip install matplotlib` does it")
 
 matplotlib.use("svg")
 matplotlib.rcParams.update({"svg.hashsalt": "flashpad", "svg.fonttype": "none"})  # same rows, same small file

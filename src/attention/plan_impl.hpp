@@ -63,8 +63,13 @@ PlanState<Exec>::PlanState(Exec const& exec, Shape const& shape, DType dtype, Op
   kokkos_ext::require_launchable(exec);
   validate(shape, options.mask);
   double const scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(shape.head_dim)));
-  bool const fits = dtype == DType::fp64 ? std::isfinite(scale) : std::isfinite(static_cast<float>(scale));
-  if (!fits) throw Error(text("scale: ", scale, " is not a finite number of the type of arithmetic"));
+  // Kernels that count in powers of two multiply it by log2(e).
+  double const folded = scale * 1.4426950408889634;
+  bool const fits = dtype == DType::fp64 ? std::isfinite(folded) : std::isfinite(static_cast<float>(folded));
+  if (!fits) {
+    throw Error(text("scale: ", scale, " is not a finite number of the type of arithmetic; allowed: up to ",
+                     dtype == DType::fp64 ? 1.24e308 : 2.35e38, ", and its negative"));
+  }
   m_request.scale = scale;
   if (!(options.workspace_limit >= 0)) {
     throw Error(text("workspace_limit: ", options.workspace_limit,

@@ -150,7 +150,12 @@ int flashpad_initialize(int device) {
 
 int flashpad_finalize(void) {
   return guarded([] {
-    if (started_kokkos && Kokkos::is_initialized()) Kokkos::finalize();
+    bool const ends = started_kokkos && Kokkos::is_initialized();
+    if (ends && flashpad_plan::alive > 0) {
+      throw flashpad::Error(flashpad::detail::text("plans: ", flashpad_plan::alive.load(),
+                                                   " are not destroyed; allowed: none when Kokkos ends"));
+    }
+    if (ends) Kokkos::finalize();
     started_kokkos = false;
   });
 }
@@ -193,10 +198,18 @@ int flashpad_plan_run(flashpad_plan* plan, void* stream, flashpad_tensor const* 
   });
 }
 
-char const* flashpad_plan_kernel(flashpad_plan const* plan) { return plan->kernel.c_str(); }
-char const* flashpad_plan_engine(flashpad_plan const* plan) { return plan->choice.engine.c_str(); }
-char const* flashpad_plan_why(flashpad_plan const* plan) { return plan->choice.why.c_str(); }
-double flashpad_plan_workspace_bytes(flashpad_plan const* plan) { return plan->choice.workspace_bytes; }
+char const* flashpad_plan_kernel(flashpad_plan const* plan) {
+  return plan == nullptr ? "" : plan->kernel.c_str();
+}
+char const* flashpad_plan_engine(flashpad_plan const* plan) {
+  return plan == nullptr ? "" : plan->choice.engine.c_str();
+}
+char const* flashpad_plan_why(flashpad_plan const* plan) {
+  return plan == nullptr ? "" : plan->choice.why.c_str();
+}
+double flashpad_plan_workspace_bytes(flashpad_plan const* plan) {
+  return plan == nullptr ? 0 : plan->choice.workspace_bytes;
+}
 
 void flashpad_plan_destroy(flashpad_plan* plan) { delete plan; }
 

@@ -5,6 +5,7 @@
 
 #include "kokkos_ext/streams.hpp"
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,13 +13,18 @@
 
 /// What a flashpad_plan points to: a plan on some backend.
 struct flashpad_plan {
-  virtual ~flashpad_plan() = default;
+  flashpad_plan() { ++alive; }
+  flashpad_plan(flashpad_plan const&) = delete;
+  flashpad_plan& operator=(flashpad_plan const&) = delete;
+  virtual ~flashpad_plan() { --alive; }
   virtual void run(void* stream, flashpad::detail::Arguments const& arguments) = 0;
 
   flashpad::Shape shape;
   flashpad::DType dtype = flashpad::DType::fp32;
   flashpad::Choice choice;
   std::string kernel;  ///< name of choice.kernel, ended by a zero
+
+  static inline std::atomic<int> alive = 0;  ///< Kokkos cannot end before they do
 };
 
 namespace flashpad::c_interface {

@@ -64,7 +64,7 @@ FLASHPAD_C_EXPORT char const* flashpad_message(void);
  * OMP_NUM_THREADS and the like are read here. */
 FLASHPAD_C_EXPORT int flashpad_initialize(int device);
 
-/* Ends Kokkos where flashpad_initialize started it. All plans have to be gone. */
+/* Ends Kokkos where flashpad_initialize started it. Refused (FLASHPAD_INVALID) while plans are left. */
 FLASHPAD_C_EXPORT int flashpad_finalize(void);
 
 /* Full attention with all choices left to the library. */
@@ -83,7 +83,7 @@ FLASHPAD_C_EXPORT int flashpad_plan_run(flashpad_plan* plan, void* stream, flash
                                         flashpad_tensor const* k, flashpad_tensor const* v,
                                         flashpad_tensor const* o, flashpad_tensor const* lse);
 
-/* What the plan chose; the strings live as long as the plan. */
+/* What the plan chose; the strings live as long as the plan. Empty, and 0, for NULL. */
 FLASHPAD_C_EXPORT char const* flashpad_plan_kernel(flashpad_plan const* plan);
 FLASHPAD_C_EXPORT char const* flashpad_plan_engine(flashpad_plan const* plan);
 FLASHPAD_C_EXPORT char const* flashpad_plan_why(flashpad_plan const* plan);

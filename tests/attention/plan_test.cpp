@@ -245,6 +245,7 @@ TEST(Plan, RefusesWhatItCannotDo) {
               testing::StartsWith("splits: 5000 is out of range; allowed: 1 to 1024"));
   EXPECT_THAT(plan({.scale = NAN}), testing::StartsWith("scale: nan is not a finite number"));
   EXPECT_THAT(plan({.scale = 1e300}), testing::StartsWith("scale: 1e+300 is not a finite number"));
+  EXPECT_THAT(plan({.scale = -2.4e38}), testing::EndsWith("allowed: up to 2.35e+38, and its negative"));
   EXPECT_THAT(plan({.kernel = Kernel::naive, .engine = "zz"}),
               testing::StartsWith("engine: `zz` is not available"));
   EXPECT_THAT(plan({.workspace_limit = -5}), testing::StartsWith("workspace_limit: -5 is out of range"));

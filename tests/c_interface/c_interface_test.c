@@ -157,6 +157,21 @@ static void refusals(char const* backend) {
   CHECK(flashpad_plan_create(NULL, backend, &good, FLASHPAD_FP32, NULL) == FLASHPAD_INVALID);
 }
 
+/* A plan with a workspace outlives no Kokkos. */
+static void ends_after_its_plans(char const* backend) {
+  flashpad_shape const shape = {1, 1, 1, 1, 1000, 64, 64};
+  flashpad_options options;
+  flashpad_plan* plan = NULL;
+  flashpad_default_options(&options);
+  options.splits = 4;
+  CHECK(flashpad_plan_create(&plan, backend, &shape, FLASHPAD_FP32, &options) == FLASHPAD_OK);
+  CHECK(flashpad_plan_workspace_bytes(plan) > 0);
+  CHECK(flashpad_finalize() == FLASHPAD_INVALID);
+  CHECK(strstr(flashpad_message(), "plans: 1 ") != NULL);
+  flashpad_plan_destroy(plan);
+  CHECK(strlen(flashpad_plan_kernel(NULL)) == 0 && flashpad_plan_workspace_bytes(NULL) == 0);
+}
+
 int main(void) {
   flashpad_shape const shape = {1, 1, 1, 1, 1, 16, 16};
   char const* backend;
@@ -170,6 +185,7 @@ int main(void) {
   if (backend != NULL) {
     is_right(backend);
     refusals(backend);
+    ends_after_its_plans(backend);
   }
   CHECK(flashpad_finalize() == FLASHPAD_OK);
   if (failures == 0) printf("the C interface is right\n");
