@@ -226,7 +226,7 @@ class HostEngine {
 
   /// Brings a block's share of the next tile to the second-level cache: asked for all at once, its lines
   /// would wait for each other and hold up the products.
-  KOKKOS_FUNCTION void prefetch(Rows const& rows, int block) const {
+  KOKKOS_FUNCTION void prefetch([[maybe_unused]] Rows const& rows, [[maybe_unused]] int block) const {
 #if !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)
     constexpr int line_bytes = 64;
     int const end = rows.count * (block + 1) / m_blocks;
