@@ -23,7 +23,7 @@ struct Work {
   static __device__ int uniform(int value) { return __shfl_sync(0xffffffffu, value, 0); }
 
   __device__ void read(HopperParams const& p, HopperOrder const& order, int warpgroup) {
-    int const tile_query = uniform(order.item.tile) * p.tile_queries;
+    int const tile_query = query_of(p, uniform(order.item.tile));
     diagonal = tile_query + p.band.offset;
     key = uniform(order.walk.first);
     begin = walk_begin = uniform(order.walk.begin);
@@ -41,7 +41,7 @@ struct Work {
     first_query += tile_query;
     last = min(last + tile_query, p.seq_q);
     begin = end;
-    if (first_query >= last) return;
+    if (first_query < 0 || first_query >= last) return;
     int const last_key = p.band.end(last - 1);
     clear_begin = p.band.begin(last - 1);
     clear_end = p.band.end(first_query);
@@ -230,12 +230,15 @@ struct Consumer {
     start_values(work.end - work.begin == 1);
   }
 
+  /// Whether a warpgroup that begins at this query position has any row.
+  __device__ bool has_rows(int first_query) const { return first_query >= 0 && first_query < p.seq_q; }
+
   __device__ void finish(Work<Tiling> const& work) {
     HopperSchedule::Item const item = shared.work[work.slot].item;
     if constexpr (manner.packed) {
       store_packed<Tiling>(p, place, softmax, o, item);
       place.sync_warpgroup();  // all four warps are done with Q
-    } else if (item.tile * Tiling::rows + place.warpgroup * 64 < p.seq_q) {
+    } else if (has_rows(query_of(p, item.tile) + place.warpgroup * 64)) {
       store_tile<Tiling>(p, place, shared.q + work.q_stage * Tiling::q_bytes, softmax, o, item);
     }
     release(shared.work_empty + work.slot);

@@ -26,7 +26,7 @@ __device__ void store_tile(HopperParams const& p, Place const& place, unsigned c
   using Element = typename Tiling::Element;
   float inverse[2];
   softmax.close(inverse);
-  int const first_row = item.tile * Tiling::rows;
+  int const first_row = query_of(p, item.tile);
   unsigned char* const mine = q + place.warpgroup * 64 * Tiling::row_bytes;
   // Lane l of a warp gives row l % 16; the two halves of the warp take neighbouring chunks of 16 bytes, and a
   // chunk's place in its row of 128 bytes is its number xor the row's.
@@ -73,7 +73,7 @@ __device__ void store_packed(HopperParams const& p, Place const& place, Softmax&
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     int const row = place.row() + half * 8;
-    int const query = item.tile * p.tile_queries + row / p.group;
+    int const query = query_of(p, item.tile) + row / p.group;
     if (row >= p.tile_queries * p.group || query >= p.seq_q) continue;
     int const head = item.head * p.group + row % p.group;
     int const column = place.lane % 4 * 2;

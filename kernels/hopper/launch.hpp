@@ -96,6 +96,11 @@ HopperParams params_of(HopperCall const& call, int splits) {
   p.schedule.query_tiles = static_cast<int>((s.seq_q + p.tile_queries - 1) / p.tile_queries);
   p.schedule.splits = splits;
   p.schedule.last_tile_first = band.right >= 0;
+  if (!Tiling::manner.packed && p.schedule.last_tile_first) {
+    // Warpgroups that have no rows belong to the first tile, which sees fewest keys, not to the last: a tile
+    // lasts nearly as long with one warpgroup at work as with all (docs/hopper.md, version 6).
+    p.first_query = static_cast<int>((s.seq_q + 63) / 64 * 64) - p.schedule.query_tiles * p.tile_queries;
+  }
   p.schedule.section = std::min(section_of(call, p.schedule.query_tiles), p.schedule.all_heads);
   return p;
 }

@@ -64,6 +64,7 @@ struct HopperParams {
   int seq_q = 0;
   int group = 1;             ///< query heads a key/value head
   int tile_queries = 64;     ///< query positions of a tile: its rows, or rows / group where tiles are packed
+  int first_query = 0;       ///< of tile 0: zero, or negative by whole warpgroups (launch.hpp)
   unsigned q_box_bytes = 0;  ///< of one box of Q
   float scale_log2 = 0;      ///< |scale| * log2(e); 1 where the scale is 0
   float sign = 1;            ///< of the scale: the scores are multiplied by it
@@ -90,11 +91,16 @@ struct HopperOrder {
   HopperWalk walk;
 };
 
+/// First query position of a tile.
+FLASHPAD_FUNCTION int query_of(HopperParams const& p, int tile) {
+  return p.first_query + tile * p.tile_queries;
+}
+
 template <int Keys>
 FLASHPAD_FUNCTION HopperWalk walk_of(HopperParams const& p, HopperSchedule::Item const& item) {
-  int const row = item.tile * p.tile_queries;
+  int const row = query_of(p, item.tile);
   int const row_end = row + p.tile_queries < p.seq_q ? row + p.tile_queries : p.seq_q;
-  int const begin = p.band.begin(row);
+  int const begin = p.band.begin(row < 0 ? 0 : row);
   int const end = p.band.end(row_end - 1);
   // A tensor map has at least one row.
   HopperWalk const nothing = {p.band.seq_k > 0 ? p.band.seq_k : 1, 0, 1};

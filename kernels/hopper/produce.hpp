@@ -17,9 +17,9 @@ __device__ inline void copy_q(HopperParams const& p, Shared<Tiling> const& share
   for (int c = 0; c < Tiling::d_blocks; ++c) {
     unsigned char* const block = to + c * Tiling::rows * Tiling::row_bytes;
     if constexpr (Tiling::manner.packed) {
-      copy_in(block, &p.q, full, c * 64, 0, item.tile * p.tile_queries, item.head, item.batch);
+      copy_in(block, &p.q, full, c * 64, 0, query_of(p, item.tile), item.head, item.batch);
     } else {
-      copy_in(block, &p.q, full, c * 64, item.tile * Tiling::rows, item.head, item.batch);
+      copy_in(block, &p.q, full, c * 64, query_of(p, item.tile), item.head, item.batch);
     }
   }
 }
