@@ -224,6 +224,10 @@ class MmaEngine {
   /// neither the maximum over the row's four lanes nor a rescale.
   ///
   /// -FLT_MAX is a reference and no sentinel: a finite score is never 8 below it, and -infinity gives P = 0.
+  ///
+  /// In one multiply-add an exponent has the rounding of its reference in it. That cancels in the division,
+  /// but from 2^27 on it can be more than 8. References are rounded down, so that it is then seen as one more
+  /// raise; and where raising does not help, products are rounded by themselves, in which equals cancel.
   FLASHPAD_PTX_FUNCTION void softmax(int, int) {
     float top[fragments][2];
     bool raise = false;
@@ -239,18 +243,11 @@ class MmaEngine {
         raise = raise || fmaf(top[m][i], m_config.scale, -m_reference[m][i]) > m_config.slack;
       }
     }
-    if (ptx::any_lane(raise)) raise_references(top);
-    FLASHPAD_UNROLL
-    for (int m = 0; m < fragments; ++m) {
-      FLASHPAD_UNROLL
-      for (int j = 0; j < key_columns; ++j) {
-        FLASHPAD_UNROLL
-        for (int i = 0; i < 4; ++i) {
-          float const p = ptx::exp2_approx(fmaf(m_s[m][j][i], m_config.scale, -m_reference[m][i >> 1]));
-          m_s[m][j][i] = p;
-          m_sum[m][i >> 1] += p;
-        }
-      }
+    if (ptx::any_lane(raise) && raise_references(top)) {
+      probabilities(
+          [&](float s, float reference) { return ptx::product_down(s, m_config.scale) - reference; });
+    } else {
+      probabilities([&](float s, float reference) { return fmaf(s, m_config.scale, -reference); });
     }
   }
 
@@ -420,16 +417,36 @@ class MmaEngine {
     }
   }
 
-  FLASHPAD_PTX_FUNCTION void raise_references(float (&top)[fragments][2]) {
+  /// Scores to P = 2^exponent, and their sums.
+  template <class Exponent>
+  FLASHPAD_PTX_FUNCTION void probabilities(Exponent const& exponent) {
+    FLASHPAD_UNROLL
+    for (int m = 0; m < fragments; ++m) {
+      FLASHPAD_UNROLL
+      for (int j = 0; j < key_columns; ++j) {
+        FLASHPAD_UNROLL
+        for (int i = 0; i < 4; ++i) {
+          float const p = ptx::exp2_approx(exponent(m_s[m][j][i], m_reference[m][i >> 1]));
+          m_s[m][j][i] = p;
+          m_sum[m][i >> 1] += p;
+        }
+      }
+    }
+  }
+
+  /// Whether some row of the warp is so far out that its reference cannot be told from its maximum.
+  FLASHPAD_PTX_FUNCTION bool raise_references(float (&top)[fragments][2]) {
+    bool far = false;
     FLASHPAD_UNROLL
     for (int m = 0; m < fragments; ++m) {
       FLASHPAD_UNROLL
       for (int i = 0; i < 2; ++i) {
         float max = fmaxf(top[m][i], ptx::from_lane_xor(top[m][i], 1));
-        max = fmaxf(max, ptx::from_lane_xor(max, 2)) * m_config.scale;
-        float const reference = fmaxf(m_reference[m][i], max);
+        max = fmaxf(max, ptx::from_lane_xor(max, 2));
+        float const reference = fmaxf(m_reference[m][i], ptx::product_down(max, m_config.scale));
         float const factor = ptx::exp2_approx(m_reference[m][i] - reference);
         m_reference[m][i] = reference;
+        far = far || fmaf(max, m_config.scale, -reference) > 8.0f;
         m_sum[m][i] *= factor;
         FLASHPAD_UNROLL
         for (int c = 0; c < columns; ++c) {
@@ -438,6 +455,7 @@ class MmaEngine {
         }
       }
     }
+    return ptx::any_lane(far);
   }
 
   FLASHPAD_PTX_FUNCTION static void write_statistics(FusedProblem const& p, WorkItem const& item,

@@ -226,6 +226,15 @@ FLASHPAD_PTX_FUNCTION std::uint32_t round_tf32(std::uint32_t value) {
   return value;
 }
 
+/// The product, rounded towards minus infinity, and never as part of a multiply-add.
+FLASHPAD_PTX_FUNCTION float product_down(float a, float b) {
+#if defined(__CUDA_ARCH__)
+  return __fmul_rd(a, b);
+#else
+  return a * b;
+#endif
+}
+
 /// 2^x within 2 units in the last place; denormal results are flushed to zero.
 FLASHPAD_PTX_FUNCTION float exp2_approx([[maybe_unused]] float x) {
   float y = 0;

@@ -119,7 +119,9 @@ class SimtEngine {
   KOKKOS_FUNCTION void softmax(int, int n) const {
     each_row([&](int r) {
       T* const s = m_s + r * m_tile_k;
-      T const old_max = m_max[r];
+      T old_max;
+      Kokkos::single(
+          Kokkos::PerThread(m_team), [&](T& max) { max = m_max[r]; }, old_max);
       T tile_max = old_max;
       Kokkos::parallel_reduce(
           Kokkos::ThreadVectorRange(m_team, n),

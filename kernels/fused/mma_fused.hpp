@@ -28,7 +28,8 @@ std::unique_ptr<Runner<Exec>> make_mma_fused_for(Request<Exec> const& request,
   double const head_bytes = static_cast<double>(sizeof(typename Products::Storage)) *
                             static_cast<double>(shape.seq_k * (shape.head_dim + shape.value_dim));
   double const key_heads = std::clamp(device.l2CacheSize / 2 / std::max(head_bytes, 1.0), 1.0, 1e6);
-  problem.schedule.section = static_cast<std::int64_t>(key_heads) * problem.group_size();
+  bool const empty = shape.kv_heads == 0;  // allowed: there is nothing to do then
+  problem.schedule.section = static_cast<std::int64_t>(key_heads) * (empty ? 1 : problem.group_size());
 
   std::size_t const bytes = Engine::scratch_bytes + Engine::alignment;
   std::size_t const allowed = static_cast<std::size_t>(Kokkos::TeamPolicy<Exec>::scratch_size_max(level));

@@ -91,7 +91,8 @@ __device__ void store_packed(HopperParams const& p, Place const& place, Softmax&
     } else {
       std::int64_t const place_of_row =
           ((static_cast<std::int64_t>(item.split) * p.batch + item.batch) * p.heads + head) * p.seq_q + query;
-      if (column == 0) p.partial_lse[place_of_row] = softmax.lse(half, p.scale_log2);
+      if (column == 0)
+        p.partial_sums[place_of_row] = make_float2(softmax.reference(half, p.scale_log2), softmax.sum[half]);
       float* const to = p.partial + place_of_row * p.value_dim + column;
 #pragma unroll
       for (int j = 0; j < Tiling::dv / 8; ++j) {

@@ -108,7 +108,7 @@ std::int64_t hopper_workspace(HopperCall const& call) {
   int const splits = s.batch == 0 || s.heads == 0 || s.seq_q == 0 ? 1 : splits_of(call);
   if (splits == 1) return counter_bytes;
   std::int64_t const rows = splits * s.batch * s.heads * s.seq_q;
-  return counter_bytes + 4 * ((rows + 3) / 4 * 4 + rows * s.value_dim);
+  return counter_bytes + 8 * ((rows + 1) / 2 * 2) + 4 * rows * s.value_dim;
 }
 
 void launch_hopper(HopperCall const& call, cudaStream_t stream) {

@@ -74,8 +74,8 @@ HopperParams params_of(HopperCall const& call, int splits) {
     p.heads = static_cast<int>(s.heads);
     p.batch = static_cast<int>(s.batch);
     p.value_dim = static_cast<int>(s.value_dim);
-    p.partial_lse = reinterpret_cast<float*>(static_cast<char*>(call.workspace) + counter_bytes);
-    p.partial = p.partial_lse + (splits * s.batch * s.heads * s.seq_q + 3) / 4 * 4;
+    p.partial_sums = reinterpret_cast<float2*>(static_cast<char*>(call.workspace) + counter_bytes);
+    p.partial = reinterpret_cast<float*>(p.partial_sums + (splits * s.batch * s.heads * s.seq_q + 1) / 2 * 2);
   } else {
     p.tile_queries = Tiling::rows;
     p.q = make_tensor_map(specs.q, Tiling::rows, promotion);

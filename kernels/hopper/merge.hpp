@@ -15,12 +15,15 @@ __global__ void __launch_bounds__(128) merge_parts(HopperParams const __grid_con
   std::int64_t const row = blockIdx.x;
   int const column = static_cast<int>(threadIdx.x) * 2;
   float most = -INFINITY;
-  for (int part = 0; part < p.schedule.splits; ++part) most = fmaxf(most, p.partial_lse[part * rows + row]);
+  for (int part = 0; part < p.schedule.splits; ++part)
+    most = fmaxf(most, p.partial_sums[part * rows + row].x);
   float const reference = most == -INFINITY ? 0.0f : most;
   float total = 0;
   float2 sum = {0, 0};
   for (int part = 0; part < p.schedule.splits; ++part) {
-    float const weight = expf(p.partial_lse[part * rows + row] - reference);
+    float2 const part_sum = p.partial_sums[part * rows + row];
+    // A part that saw no key has nothing to give, and one that saw a NaN gives it whatever its maximum.
+    float const weight = part_sum.y == 0 ? 0.0f : part_sum.y * exp2f(part_sum.x - reference);
     total += weight;
     if (column < p.value_dim) {
       float2 const o =
@@ -37,7 +40,8 @@ __global__ void __launch_bounds__(128) merge_parts(HopperParams const __grid_con
     *reinterpret_cast<std::uint32_t*>(p.out.row(batch, head, query) + column * 2) =
         pack(sum.x * inverse, sum.y * inverse, static_cast<Element*>(nullptr));
   if (column == 0 && p.lse.data != nullptr)
-    p.lse.element<float>(batch, head, query) = total == 0 ? -INFINITY : reference + logf(total);
+    p.lse.element<float>(batch, head, query) =
+        total == 0 ? -INFINITY : (reference + log2f(total)) * 0.693147180559945309f;
 }
 
 }  // namespace flashpad::hopper

@@ -73,8 +73,10 @@ struct HopperParams {
   // Where tiles are packed:
   Operand out;
   int heads = 1, batch = 1, value_dim = 0;
-  float* partial = nullptr;      ///< (split, b, h, n, value_dim) where keys are split
-  float* partial_lse = nullptr;  ///< (split, b, h, n)
+  float* partial = nullptr;  ///< (split, b, h, n, value_dim) where keys are split
+  /// (split, b, h, n): what a part's probabilities are relative to, in powers of two, and their sum. Not one
+  /// number: in a log-sum-exp of 10^6 the sum has two digits left.
+  float2* partial_sums = nullptr;
 };
 
 /// The keys that an item visits, as tiles of Keys keys: tile t begins at key first + t * Keys. Tiles start at

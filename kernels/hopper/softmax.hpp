@@ -52,8 +52,13 @@ struct Softmax {
 
   /// -infinity - -infinity would be NaN: a row that has seen no key yet takes 0 as its reference.
   static __device__ float reference_of(float most, float scale_log2) {
-    return most == -INFINITY ? 0.0f : most * scale_log2;
+    return most == -INFINITY ? 0.0f : __fmul_rn(most, scale_log2);
   }
+
+  /// Half a unit in the last place of a reference this far out is 64: a multiply-add's exponent, which has
+  /// that rounding in it, is past what a power of two can hold. Such rows take rounded products instead, in
+  /// which equals cancel.
+  static __device__ bool far(float reference) { return fabsf(reference) > 0x1p30f; }
 
   /// Probabilities relative to the reference there is, rounded, without waiting for the maximum of these
   /// scores. False where it turns out that a maximum of the warp has grown by more than 2^8: then nothing is
@@ -77,8 +82,8 @@ struct Softmax {
         total[half] += p0 + p1;
         most = fmaxf(most, fmaxf(s0, s1));
       }
-      grown =
-          grown || (most - max[half]) * scale_log2 > 8;  // false where both are -infinity, as NaN compares
+      // The difference is false where both are -infinity, as NaN compares.
+      grown = grown || (most - max[half]) * scale_log2 > 8 || far(reference);
     }
     if (__any_sync(0xffffffffu, grown)) return false;
     sum[0] += total[0];
@@ -100,20 +105,30 @@ struct Softmax {
       most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1));
       most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 2));
       float const reference = reference_of(most, scale_log2);
-      alpha[half] = exp2_approx(max[half] * scale_log2 - reference);
+      alpha[half] = exp2_approx(__fmul_rn(max[half], scale_log2) - reference);
       max[half] = most;
-      float total = 0;
-#pragma unroll
-      for (int j = 0; j < Keys / 8; ++j) {
-#pragma unroll
-        for (int e = 0; e < 2; ++e) {
-          float& score = s[4 * j + 2 * half + e];
-          score = exp2_approx(score * scale_log2 - reference);
-          total += score;
-        }
-      }
+      float const total =
+          far(reference)
+              ? weigh<Keys>(s, half, [&](float score) { return __fmul_rn(score, scale_log2) - reference; })
+              : weigh<Keys>(s, half, [&](float score) { return fmaf(score, scale_log2, -reference); });
       sum[half] = sum[half] * alpha[half] + total;
     }
+  }
+
+  /// Scores of one of the rows to 2^exponent, in place; returns their sum.
+  template <int Keys, int N, class Exponent>
+  static __device__ float weigh(float (&s)[N], int half, Exponent const& exponent) {
+    float total = 0;
+#pragma unroll
+    for (int j = 0; j < Keys / 8; ++j) {
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+        float& score = s[4 * j + 2 * half + e];
+        score = exp2_approx(exponent(score));
+        total += score;
+      }
+    }
+    return total;
   }
 
   /// Joins the sums of the four threads of a row. Gives 1 / sum, 0 for a row that saw no key.
@@ -126,10 +141,13 @@ struct Softmax {
     }
   }
 
+  /// What a row's probabilities are relative to, in powers of two; -infinity where it saw no key.
+  __device__ float reference(int half, float scale_log2) const { return __fmul_rn(max[half], scale_log2); }
+
   /// The log-sum-exp of a row, of sums that are joined.
   __device__ float lse(int half, float scale_log2) const {
     constexpr float ln_2 = 0.693147180559945309f;
-    return sum[half] == 0 ? -INFINITY : (max[half] * scale_log2 + log2_approx(sum[half])) * ln_2;
+    return sum[half] == 0 ? -INFINITY : (reference(half, scale_log2) + log2_approx(sum[half])) * ln_2;
   }
 };
 

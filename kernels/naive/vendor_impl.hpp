@@ -45,6 +45,8 @@ class VendorRunner final : public Runner<Exec> {
     std::int64_t const scores = m_chunk * m_seen.rows.size() * m_pitch * size;
     m_workspace = kokkos_ext::allocate(request.exec, "flashpad::naive_vendor::workspace",
                                        static_cast<std::size_t>(scores + m_blas_bytes));
+    // The softmax reads whole vectors, and so the padding that no product writes.
+    if (m_pitch != m_seen.keys.size()) Kokkos::deep_copy(request.exec, m_workspace, 0);
     m_blas = std::make_unique<kokkos_ext::VendorBlas<Exec>>(request.exec, m_workspace.data() + scores,
                                                             static_cast<std::size_t>(m_blas_bytes));
     if constexpr (kokkos_ext::is_host<Exec>) m_table = engines::host_table<T>("portable", request.dtype);

@@ -71,6 +71,26 @@ TEST_P(Logits, BelowAnySentinel) {
   }
 }
 
+TEST_P(Logits, FarOutInEveryPartOfASplitWalk) {
+  // Half a unit in the last place of these is up to 2^75: parts are weighed by how many keys they saw, or not
+  // at all.
+  DType const dtype = GetParam().dtype;
+  for (double const logit : {-6e4, 1e6, -3e9, 1e30}) {
+    if (dtype == DType::fp16 && std::fabs(logit) > 65504) continue;
+    Trial trial = trial_of(GetParam());
+    trial.shape = {1, 4, 1, 1, 3000, 32, 32};
+    trial.tile = {};
+    trial.scale = 1.0;
+    auto const equal = scores([logit](std::int64_t) { return logit; });
+    trial.edit = [equal](Shape const& s, measure::Inputs& inputs) {
+      equal(s, inputs);
+      for (std::size_t i = 0; i < inputs.v.size(); ++i)
+        inputs.v[i] = static_cast<std::int64_t>(i) / s.value_dim < s.seq_k / 3 ? 1 : -1;
+    };
+    expect_right(GetParam(), trial);
+  }
+}
+
 TEST_P(Logits, AllEqualIsTheMean) {
   for (Mask const mask : {Mask::none(), Mask::causal()}) {
     Trial trial = trial_of(GetParam(), mask);
