@@ -286,6 +286,7 @@ void Session::time(Case const& one, Prepared& prepared, Row& row) {
   row.min_s = summary.min;
   row.spread = summary.spread;
   row.repetitions = m_settings.timing.repetitions;
+  row.samples_s = std::move(seconds);
   rate(one, runner.choice(), *prepared.backend, row, m_settings.memory_limit);
 }
 

@@ -21,6 +21,8 @@ Json value_or_null(std::optional<double> const& value) {
   return value && std::isfinite(*value) ? Json(*value) : Json();
 }
 
+Json list_or_null(std::vector<double> const& values) { return values.empty() ? Json() : Json(values); }
+
 Json text_or_null(std::string const& text) { return text.empty() ? Json() : Json(text); }
 
 std::string csv_field(Json const& value) {
@@ -71,6 +73,7 @@ Json to_json(Row const& row) {
   json["min_s"] = value_or_null(row.min_s);
   json["spread"] = value_or_null(row.spread);
   json["repetitions"] = row.repetitions;
+  json["samples_s"] = list_or_null(row.samples_s);
   json["cache"] = text_or_null(row.cache);
   json["first_call_s"] = value_or_null(row.first_call_s);
   json["flops"] = value_or_null(row.flops);
@@ -107,9 +110,14 @@ std::string json_document(Json const& context, std::vector<Row> const& rows) {
 }
 
 std::string csv_document(std::vector<Row> const& rows) {
-  std::string text = csv_line(to_json(Row{}), [](auto const& it) { return csv_field(it.key()); });
+  auto const fields = [](Row const& row) {
+    Json json = to_json(row);
+    json.erase("samples_s");  // a list has no place in a field
+    return json;
+  };
+  std::string text = csv_line(fields(Row{}), [](auto const& it) { return csv_field(it.key()); });
   for (Row const& row : rows)
-    text += csv_line(to_json(row), [](auto const& it) { return csv_field(it.value()); });
+    text += csv_line(fields(row), [](auto const& it) { return csv_field(it.value()); });
   return text;
 }
 

@@ -62,6 +62,7 @@ TEST(Json, HoldsTheValuesOfTheRow) {
   EXPECT_EQ(json["tile"], "64x128");
   EXPECT_EQ(json["status"], "ok");
   EXPECT_EQ(json["median_s"], 0.00125);
+  EXPECT_EQ(json["samples_s"], (std::vector<double>{0.0013, 0.00125, 0.001}));
   EXPECT_EQ(json["verified"], true);
   EXPECT_EQ(json["launches"], 1);
   EXPECT_EQ(json["roof"], "compute");
@@ -103,7 +104,8 @@ TEST(Csv, HasTheNamesOfTheJson) {
   std::string header;
   std::getline(lines, header);
   std::string expected;
-  nlohmann::ordered_json const json = to_json(Row{});
+  nlohmann::ordered_json json = to_json(Row{});
+  json.erase("samples_s");
   for (auto it = json.begin(); it != json.end(); ++it) expected += (expected.empty() ? "" : ",") + it.key();
   EXPECT_EQ(header, expected);
 }

@@ -25,6 +25,7 @@ inline Row full_row() {
   row.min_s = 0.001;
   row.spread = 0.02;
   row.repetitions = 10;
+  row.samples_s = {0.0013, 0.00125, 0.001};
   row.cache = "cold";
   row.first_call_s = 0.5;
   row.flops = 4e9;

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compare/text.hpp"
+
+#include "compare/json_value.hpp"
+#include "report/table.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+namespace flashpad::compare {
+
+namespace {
+
+using Cells = std::vector<std::string>;
+
+constexpr std::size_t most_named = 8;
+constexpr std::size_t widest_value = 60;
+
+// "A" to "Z", then "C27".
+std::string letter(std::size_t column) {
+  return column < 26 ? std::string(1, static_cast<char>('A' + column)) : fmt::format("C{}", column + 1);
+}
+
+// First column to the left, the others to the right.
+std::string aligned(std::vector<Cells> const& lines) {
+  std::vector<std::size_t> widths;
+  for (Cells const& line : lines) {
+    widths.resize(std::max(widths.size(), line.size()));
+    for (std::size_t c = 0; c < line.size(); ++c) widths[c] = std::max(widths[c], line[c].size());
+  }
+  std::string text;
+  for (Cells const& line : lines) {
+    std::string shown;
+    for (std::size_t c = 0; c < line.size(); ++c) {
+      shown +=
+          c == 0 ? fmt::format("{:<{}}", line[c], widths[c]) : fmt::format("  {:>{}}", line[c], widths[c]);
+    }
+    shown.erase(shown.find_last_not_of(' ') + 1);
+    text += shown + '\n';
+  }
+  return text;
+}
+
+std::string time_of(Cell const& cell) {
+  if (cell.row == nullptr) return "-";
+  return cell.row->seconds ? report::format_seconds(*cell.row->seconds) : printable(cell.row->status);
+}
+
+std::string probability_of(Cell const& cell) {
+  if (!cell.probability) return "-";
+  return *cell.probability < 0.001 ? "<0.001" : fmt::format("{:.3f}", *cell.probability);
+}
+
+bool any_tested(Comparison const& comparison, std::size_t column) {
+  return std::any_of(comparison.lines.begin(), comparison.lines.end(),
+                     [&](Line const& line) { return line.cells[column].probability.has_value(); });
+}
+
+std::string table(Comparison const& comparison) {
+  std::vector<bool> tested;
+  Cells header = {"case", letter(0)};
+  for (std::size_t c = 0; c < comparison.columns.size(); ++c) {
+    tested.push_back(any_tested(comparison, c));
+    if (c == 0) continue;
+    header.insert(header.end(), {letter(c), letter(c) + "/A"});
+    if (tested[c]) header.insert(header.end(), {"p", "verdict"});
+  }
+  std::vector<Cells> lines = {header};
+  for (Line const& line : comparison.lines) {
+    bool const ratio =
+        std::any_of(line.cells.begin(), line.cells.end(), [](Cell const& c) { return c.ratio; });
+    bool const both = std::all_of(line.cells.begin(), line.cells.end(), [](Cell const& c) { return c.row; });
+    if (!ratio && !both) continue;  // named below
+    Cells cells = {printable(line.name), time_of(line.cells.front())};
+    for (std::size_t c = 1; c < line.cells.size(); ++c) {
+      Cell const& cell = line.cells[c];
+      cells.push_back(time_of(cell));
+      cells.push_back(cell.ratio ? fmt::format("{:.3f}{}", *cell.ratio, cell.too_slow ? " !" : "") : "-");
+      if (tested[c]) cells.insert(cells.end(), {probability_of(cell), std::string(name(cell.verdict))});
+    }
+    lines.push_back(std::move(cells));
+  }
+  return aligned(lines);
+}
+
+std::string named(std::vector<std::string> const& names) {
+  std::size_t const shown = std::min(names.size(), most_named);
+  std::string text =
+      fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+  if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
+}
+
+std::string only_in(Comparison const& comparison) {
+  std::map<std::string, std::vector<std::string>> names;  // by the columns that have them
+  for (Line const& line : comparison.lines) {
+    std::string where;
+    std::size_t count = 0;
+    for (std::size_t c = 0; c < line.cells.size(); ++c) {
+      if (line.cells[c].row == nullptr) continue;
+      where += (where.empty() ? "" : ", ") + letter(c);
+      ++count;
+    }
+    if (count < line.cells.size()) names[where].push_back(printable(line.name));
+  }
+  std::string text;
+  for (auto const& [where, cases] : names) text += fmt::format("only in {}: {}\n", where, named(cases));
+  return text;
+}
+
+// Another tile, engine or backend behind the same name explains a time, or spoils a comparison.
+std::string other_methods(Comparison const& comparison, Rules const& rules) {
+  std::map<std::string, std::vector<std::string>> names;  // by what differs
+  for (Line const& line : comparison.lines) {
+    Measurement const* const base = line.cells.front().row;
+    for (std::size_t c = 1; c < line.cells.size(); ++c) {
+      Measurement const* const row = line.cells[c].row;
+      if (base == nullptr || row == nullptr || !row->seconds || !base->seconds) continue;
+      std::string what;
+      for (char const* fact : {"kernel", "backend", "engine", "tile", "splits", "cache", "threads"}) {
+        auto const one = base->facts.find(fact);
+        auto const other = row->facts.find(fact);
+        if (fact == rules.by || one == base->facts.end() || other == row->facts.end()) continue;
+        if (one->second == other->second) continue;
+        what += fmt::format("{}{} {} in A, {} in {}", what.empty() ? "" : "; ", fact, printable(one->second),
+                            printable(other->second), letter(c));
+      }
+      if (!what.empty()) names[what].push_back(printable(line.name));
+    }
+  }
+  std::string text;
+  for (auto const& [what, cases] : names) text += fmt::format("{}: {}\n", what, named(cases));
+  return text;
+}
+
+std::string means(Comparison const& comparison) {
+  std::string text;
+  for (std::size_t c = 1; c < comparison.columns.size(); ++c) {
+    if (!comparison.geometric_means[c]) {
+      text += fmt::format("no case has a time in A and in {}\n", letter(c));
+      continue;
+    }
+    double const mean = *comparison.geometric_means[c];
+    std::size_t const count = comparison.compared[c];
+    text += fmt::format("geometric mean of {} case{}: {}/A {:.3f}, {} takes {:.1f} % {} time than A\n", count,
+                        count == 1 ? "" : "s", letter(c), mean, letter(c), 100 * std::abs(mean - 1),
+                        mean > 1 ? "more" : "less");
+  }
+  return text;
+}
+
+std::string test_note(Comparison const& comparison, Rules const& rules) {
+  for (std::size_t c = 1; c < comparison.columns.size(); ++c) {
+    if (!any_tested(comparison, c)) continue;
+    return fmt::format(
+        "p: how often chance alone makes medians so different; below {:g} a case is faster or slower. It "
+        "knows "
+        "the\nnoise inside a run, not what differs from run to run: repeat the runs before believing a few "
+        "per "
+        "cent.\n",
+        rules.alpha);
+  }
+  return "no case has enough samples on both sides to tell a difference from noise\n";
+}
+
+std::string contexts(std::vector<ResultFile> const& files, std::vector<Difference> const& found,
+                     bool by_file) {
+  if (files.size() < 2) return "";
+  if (found.empty()) return "contexts: the same in all that is recorded\n";
+  std::vector<Cells> lines;
+  Cells header = {"contexts differ:"};
+  for (std::size_t f = 0; f < files.size(); ++f)
+    header.push_back(by_file ? letter(f) : printable(files[f].label));
+  lines.push_back(header);
+  for (Difference const& difference : found) {
+    Cells cells = {"  " + printable(difference.name)};
+    for (std::string const& value : difference.values) {
+      std::string const shown = printable(value);
+      cells.push_back(shown.size() <= widest_value ? shown : shown.substr(0, widest_value - 2) + "..");
+    }
+    lines.push_back(std::move(cells));
+  }
+  return aligned(lines);
+}
+
+}  // namespace
+
+std::string text(std::vector<ResultFile> const& files, std::vector<Difference> const& found,
+                 Comparison const& comparison, Rules const& rules) {
+  std::string text;
+  for (std::size_t c = 0; c < comparison.columns.size(); ++c) {
+    text += fmt::format("{}: {}{}", letter(c), rules.by.empty() ? "" : rules.by + " ",
+                        printable(comparison.columns[c]));
+    text += rules.by.empty() ? fmt::format(" ({})\n", files[c].writer) : "\n";
+  }
+  text += contexts(files, found, rules.by.empty()) + '\n';
+  text += table(comparison) + '\n';
+  text += only_in(comparison) + other_methods(comparison, rules) + means(comparison);
+  text += test_note(comparison, rules);
+  return text;
+}
+
+nlohmann::ordered_json document(std::vector<ResultFile> const& files, std::vector<Difference> const& found,
+                                Comparison const& comparison) {
+  using Json = nlohmann::ordered_json;
+  auto const or_null = [](std::optional<double> const& value) { return value ? Json(*value) : Json(); };
+  Json json;
+  json["files"] = Json::array();
+  for (ResultFile const& file : files)
+    json["files"].push_back({{"name", file.label}, {"writer", file.writer}});
+  json["columns"] = comparison.columns;
+  json["differences"] = Json::array();
+  for (Difference const& difference : found) {
+    json["differences"].push_back({{"name", difference.name}, {"values", difference.values}});
+  }
+  json["cases"] = Json::array();
+  for (Line const& line : comparison.lines) {
+    Json cells = Json::array();
+    for (Cell const& cell : line.cells) {
+      Json entry;
+      entry["case"] = cell.row == nullptr ? Json() : Json(cell.row->name);
+      entry["median_s"] = cell.row == nullptr ? Json() : or_null(cell.row->seconds);
+      entry["ratio"] = or_null(cell.ratio);
+      entry["probability"] = or_null(cell.probability);
+      entry["verdict"] = name(cell.verdict);
+      cells.push_back(std::move(entry));
+    }
+    json["cases"].push_back({{"name", line.name}, {"columns", std::move(cells)}});
+  }
+  json["geometric_means"] = Json::array();
+  for (std::size_t c = 0; c < comparison.columns.size(); ++c) {
+    json["geometric_means"].push_back(c == 0 ? Json() : or_null(comparison.geometric_means[c]));
+  }
+  return json;
+}
+
+}  // namespace flashpad::compare
