@@ -6,6 +6,8 @@
 #   make deps        only install what is missing; make build: and build build/flashpad
 #   make clean       remove what was built, keep build/deps; make distclean: remove build/
 #
+#   make run-labs       tune, verify, sweep: the three labs in order (docs/labs.md)
+#   make run-exercises  tile loops that are broken on purpose: each FAIL is a lesson; make run-solutions: the right ones
 #   make bench-host  ours beside PyTorch, ONNX Runtime and zentorch on the host, cell by cell
 #
 # SEQ: lengths for run-benchmark, as in SEQ="512 1024 2048".
@@ -36,6 +38,21 @@ run-benchmark: build
 run-autotune:
 	@echo "make run-autotune: the tuner does not exist yet (issue 7: tune, sweep, compare); choose tile shapes by hand with tile: in an experiment" >&2
 	@exit 1
+
+DRILLS := build/tests/labs/drills
+
+.PHONY: run-labs run-exercises run-solutions
+
+run-labs: build
+	@$(MAKE) --no-print-directory run-autotune
+	@$(MAKE) --no-print-directory run-flash
+	@$(MAKE) --no-print-directory run-benchmark
+
+run-exercises: build
+	$(DRILLS) exercises
+
+run-solutions: build
+	$(DRILLS) solutions
 
 bench-host: build
 	python3 scripts/bench_host.py --flashpad $(FLASHPAD) --json results/bench-host.json $(addprefix --python ,$(PEERS)) $(BENCH)

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kokkos_ext/arguments.hpp"
+#include "labs/drill.hpp"
+#include "measure/backend.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <string_view>
+
+namespace flashpad::labs {
+
+namespace {
+
+// What was asked of each trial came about; a broken variant that passes where it should not is as bad as a
+// right one that fails.
+int show(bool exercises, bool with_timing) {
+  int count = 0;
+  int surprises = 0;
+  for (Drill const& drill : {masking_drill(), causal_drill(), rescale_drill()}) {
+    fmt::print("{}\n", drill.title);
+    for (Trial const& trial : drill.trials) {
+      if (trial.exercise != exercises) continue;
+      Finding const finding = judge(trial);
+      ++count;
+      surprises += finding.as_expected ? 0 : 1;
+      fmt::print("{}", line(trial, finding));
+    }
+    if (!exercises && with_timing && drill.timings) fmt::print("{}", drill.timings());
+    fmt::print("\n");
+  }
+  fmt::print("{} of {} as expected{}\n", count - surprises, count,
+             exercises ? ": each FAIL is a lesson" : ": the right ones pass");
+  return surprises == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+}  // namespace flashpad::labs
+
+int main(int argc, char** argv) {
+  std::string_view const list = argc > 1 ? argv[1] : "";
+  bool const with_timing = argc < 3;
+  bool const known = (list == "exercises" || list == "solutions") && argc <= 3 &&
+                     (with_timing || std::string_view(argv[2]) == "--no-timing");
+  if (!known) {
+    fmt::print(stderr, "drills: error: allowed: exercises or solutions, and --no-timing after it\n");
+    return 2;
+  }
+  try {
+    flashpad::kokkos_ext::KokkosGuard const kokkos({});
+    int const code = flashpad::labs::show(list == "exercises", with_timing);
+    flashpad::measure::release_backends();
+    return code;
+  } catch (std::exception const& error) {
+    fmt::print(stderr, "drills: error: {}\n", error.what());
+    return 2;
+  }
+}
