@@ -5,8 +5,9 @@
 Every cell (one problem, one number of threads) goes round all contenders in turn before the next begins, so that
 a change of the machine's clock or of its other load meets them all. One estimator for all: the median over the
 rounds of each round's median call. One cache state for all: inputs rotate through copies that are together twice
-the last-level cache. Causal cells count half the full FLOPs on every side. Peers come from the interpreters given;
-one that has none of them, and a peer that none has, is named as not run.
+the last-level cache, on huge pages where the kernel lends them: NumPy asks for those by itself, the others' malloc does
+by GLIBC_TUNABLES (--pages small leaves that out, for all but NumPy). Causal cells count half the full FLOPs on every
+side. Peers come from the interpreters given; one that has none of them, and a peer that none has, is named as not run.
 
 usage: bench_host.py --flashpad build/flashpad --json results/host.json --python python3 --python venv/bin/python
 """
@@ -29,9 +30,13 @@ def fail(message):
     sys.exit(f"bench_host.py: {message}")
 
 
-def environment(threads):
-    """All contenders wait passively and are bound; what slows or forces one BLAS alone is taken out."""
-    env = {name: value for name, value in os.environ.items() if not name.startswith("OPENBLAS_")}
+def environment(threads, huge_pages):
+    """All contenders wait passively, are bound and have the same pages; what slows or forces one BLAS alone is taken
+    out."""
+    env = {name: value for name, value in os.environ.items()
+           if not name.startswith("OPENBLAS_") and name != "GLIBC_TUNABLES"}
+    if huge_pages:
+        env.update(GLIBC_TUNABLES="glibc.malloc.hugetlb=1")
     env.update(OMP_WAIT_POLICY="passive", OMP_PROC_BIND="spread", OMP_PLACES="threads", OMP_NUM_THREADS=str(threads))
     return env
 
@@ -39,10 +44,10 @@ def environment(threads):
 class Worker:
     """One peer in one of the interpreters, for one number of threads."""
 
-    def __init__(self, python, peer, threads):
+    def __init__(self, python, peer, env):
         script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers", "worker.py")
         try:
-            self.process = subprocess.Popen([python, script, peer], env=environment(threads), text=True,
+            self.process = subprocess.Popen([python, script, peer], env=env, text=True,
                                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         except OSError as error:
             fail(f"--python {python}: {error.strerror}")
@@ -65,17 +70,17 @@ class Worker:
         self.process.wait()
 
 
-def find(name, pythons, threads):
+def find(name, pythons, env):
     """The peer in the first interpreter that has it."""
     for python in pythons:
-        worker = Worker(python, name, threads)
+        worker = Worker(python, name, env)
         if worker.version:
             return worker
         worker.close()
     return None
 
 
-def run_flashpad(driver, cell, repetitions, folder):
+def run_flashpad(driver, cell, repetitions, folder, env):
     """One round of ours, in a process of its own: (row, context) of its report."""
     experiment = os.path.join(folder, "cell.yaml")
     report = os.path.join(folder, "cell.json")
@@ -88,7 +93,7 @@ backend: openmp
 verify: false
 timing: {{warmup: 1, repetitions: {repetitions}}}
 """)
-    done = subprocess.run([driver, "run", experiment, "--json", report], env=environment(cell.threads),
+    done = subprocess.run([driver, "run", experiment, "--json", report], env=env,
                           capture_output=True, text=True, check=False)
     if done.returncode != 0:
         lines = (done.stderr or done.stdout).strip().splitlines() or [f"exit code {done.returncode}"]
@@ -110,7 +115,8 @@ def measure(cell, arguments, workers, folder):
     for turn in range(arguments.rounds):
         def own():
             nonlocal context
-            row, context = run_flashpad(arguments.flashpad, cell, repetitions, folder)
+            row, context = run_flashpad(arguments.flashpad, cell, repetitions, folder,
+                                         environment(cell.threads, arguments.pages == "huge"))
             ours.append(row)
 
         def other(name, worker):
@@ -194,6 +200,8 @@ def parse():
     parser.add_argument("--json", required=True, help="file that the rows go to")
     parser.add_argument("--merge", action="store_true", help="keep the other cells of an existing file: runs in slices")
     parser.add_argument("--filter", default="", help="only cells whose name this regular expression finds")
+    parser.add_argument("--pages", choices=("huge", "small"), default="huge",
+                        help="memory of all contenders (default: %(default)s)")
     parser.add_argument("--quick", action="store_true", help="two lengths, d = 64")
     parser.add_argument("--rounds", type=int, default=2, help="turns of all contenders in a cell (default: 2)")
     parser.add_argument("--seconds", type=float, default=0.3, help="time of one contender's round (default: 0.3)")
@@ -223,7 +231,7 @@ def main():
         pool = {}
         for threads in sorted({cell.threads for cell in wanted}):
             for name in PEERS:
-                worker = find(name, arguments.python, threads)
+                worker = find(name, arguments.python, environment(threads, arguments.pages == "huge"))
                 if worker:
                     stack.callback(worker.close)
                     pool[threads, name] = worker
@@ -240,6 +248,7 @@ def main():
             total += len(held)
             missed += sum(not bar.met for bar in held)
             document["context"] = dict(context, command=" ".join(sys.argv), peers=versions, experiment="bench-host",
+                                       pages=arguments.pages,
                                        flops_rule="4 d heads seq_q seq_k, halved under a causal mask, on every side")
             document["rows"] += rows
             write(arguments.json, document)

@@ -2,65 +2,90 @@
 //
 // Micro-kernels for few query rows: vectors of the compiler, one source for every instruction set. Compiled
 // once per processor level (FLASHPAD_LEVEL); includes neither Kokkos nor the standard library's templates.
-#include "kernels/engines/rows_parts.hpp"
+#include "kernels/engines/rows_scores.hpp"
 
 namespace flashpad::engines {
 namespace {
 
+/// Numbers that are multiplied as they lie in memory, or widened as they are loaded (by whole vectors alone).
 template <class Storage, class T>
-void load_query(void const* row, int dim, int rows, int r, T* q) {
+struct Numbers {
+  static constexpr int bytes = sizeof(Storage);
+
+  template <int lane_rows>
+  FLASHPAD_INLINE static Vector<T> load(char const* key, int c) {
+    Storage const* const from = reinterpret_cast<Storage const*>(key) + c;
+    if constexpr (lane_rows == 1)
+      return load_row(from);
+    else
+      return broadcast_part<T, lane_rows>(from);
+  }
+  /// A head dimension is a multiple of 8: what is left over is half a vector, of a whole one alone.
+  template <int lane_rows>
+  FLASHPAD_INLINE static Vector<T> load_some(char const* key, int c, int) {
+    return load_half(reinterpret_cast<Storage const*>(key) + c);
+  }
+  FLASHPAD_INLINE static Vector<T> add(Vector<T> sum, Vector<T> a, Vector<T> b) { return sum + a * b; }
+};
+
+template <class Storage, class T, int rows>
+void load_query(void const* row, int dim, int r, T* q) {
   auto const* from = static_cast<Storage const*>(row);
   for (int c = 0; c < padded<T>(dim); ++c) {
-    T& to = q[(c / width<T> * rows + r) * width<T> + c % width<T>];
-    to = from != nullptr && c < dim ? to_float(from[c]) : T{0};
+    q[query_at<T, rows>(c, r)] = from != nullptr && c < dim ? to_float(from[c]) : T{0};
   }
 }
 
-/// Adds the products of one vector of dimensions, from c on, of each key and query.
-template <bool half_vector, class Storage, class T, int keys, int rows>
-FLASHPAD_INLINE void add_products(Vector<T> (&sum)[keys][rows], Storage const* const (&key)[keys], T const* q,
-                                  int c) {
-  Vector<T> query[rows];
-#pragma GCC unroll 8
-  for (int r = 0; r < rows; ++r) {
-    query[r] = load(q + c * rows + r * width<T>);
-    keep_in_register(query[r]);
-  }
+/// As score_block, for keys that are widened: by whole vectors, whose pieces are broadcast in registers.
+template <class Storage, class T, int rows>
+FLASHPAD_INLINE void score_widened(T const* q, char const* const (&key)[ScoreShape<T, rows>::keys], int dim,
+                                   T scale, T* s, RowsCursor& ahead) {
+  using Shape = ScoreShape<T, rows>;
+  Vector<T> sum[Shape::keys * Shape::vectors] = {};
+  Vector<T> value[Shape::keys];
+  auto const add = [&]<int piece>(auto const& self, int c) __attribute__((always_inline)) {
+    Vector<T> query[Shape::vectors];
+    FLASHPAD_EACH(Shape::vectors) query[i] = load(q + (c + piece * Shape::piece) * rows + i * width<T>);
 #pragma GCC unroll 16
-  for (int y = 0; y < keys; ++y) {
-    Vector<T> value = load_part<half_vector>(key[y] + c);
-    if (rows > 1) keep_in_register(value);
-#pragma GCC unroll 8
-    for (int r = 0; r < rows; ++r) sum[y][r] += value * query[r];
+    for (int y = 0; y < Shape::keys; ++y) {
+      Vector<T> const part = shuffle<Repeated<piece * Shape::piece, Shape::piece>>(value[y]);
+      FLASHPAD_EACH(Shape::vectors) sum[y * Shape::vectors + i] += part * query[i];
+    }
+    if constexpr (piece + 1 < Shape::lane_rows) self.template operator()<piece + 1>(self, c);
+  };
+  int const whole = dim / width<T> * width<T>;
+  for (int c = 0; c < whole; c += width<T>) {
+    ahead.template advance<Shape::keys * width<T>* static_cast<int>(sizeof(Storage))>();
+    FLASHPAD_EACH(Shape::keys) value[i] = load_row(reinterpret_cast<Storage const*>(key[i]) + c);
+    add.template operator()<0>(add, c);
   }
+  if (whole < dim) {
+    FLASHPAD_EACH(Shape::keys) value[i] = load_half(reinterpret_cast<Storage const*>(key[i]) + whole);
+    add.template operator()<0>(add, whole);
+  }
+  store_sums<T, Shape::piece>(sum, scale, s);
 }
 
 template <class Storage, class T, int rows>
-void scores(T const* q, void const* k, std::int64_t stride, int n, int dim, T scale, T* s, RowsAhead ahead) {
-  constexpr int keys = sums / rows;
-  int const whole = dim / width<T> * width<T>;
-  for (int j = 0; j < n; j += keys) {
-    Storage const* key[keys];
-#pragma GCC unroll 16
-    for (int y = 0; y < keys; ++y) key[y] = row_of<Storage>(k, stride, j + y < n ? j + y : n - 1);
-    for (int y = 0; y < keys; ++y) prefetch(ahead, j + y, 0, ahead.bytes);
-    Vector<T> sum[keys][rows] = {};
-    for (int c = 0; c < whole; c += width<T>) add_products<false, Storage, T>(sum, key, q, c);
-    if (whole < dim) add_products<true, Storage, T>(sum, key, q, whole);
-#pragma GCC unroll 8
-    for (int i = 0; i < sums; i += width<T>) {
-      Vector<T> group[width<T>];
-#pragma GCC unroll 16
-      for (int x = 0; x < width<T>; ++x) group[x] = sum[(i + x) / rows][(i + x) % rows];
-      store(s + j * rows + i, sums_of<T>(group) * scale);
-    }
-  }
+void scores(T const* q, void const* k, std::int64_t stride, int n, int dim, T scale, T* s, RowsAhead next) {
+  constexpr int keys = ScoreShape<T, rows>::keys;
+  RowsCursor ahead(next);
+  KeyBlock<keys> block(k, stride, n);
+  do {
+    char const* key[keys];
+    block.addresses(key);
+    if constexpr (sizeof(Storage) != sizeof(T) && ScoreShape<T, rows>::lane_rows > 1)
+      score_widened<Storage, T, rows>(q, key, dim, scale, s, ahead);
+    else
+      score_block<Numbers<Storage, T>, T, rows>(q, key, dim, scale, s, ahead);
+    s += keys * rows;
+  } while (block.next());
 }
 
 /// `columns` vectors of acc, from column c on; half_vector: the last half vector of a row.
 template <class Storage, class T, int rows, int columns, bool half_vector>
 FLASHPAD_INLINE void accumulate_columns(T const* p, Storage const* v, std::int64_t stride, int n, int acc_row,
-                                        T const* alpha, T* acc, RowsAhead const& ahead, int from, int to) {
+                                        T const* alpha, T* acc, RowsCursor& ahead) {
   Vector<T> sum[rows][columns];
 #pragma GCC unroll 8
   for (int r = 0; r < rows; ++r) {
@@ -72,7 +97,7 @@ FLASHPAD_INLINE void accumulate_columns(T const* p, Storage const* v, std::int64
   }
   for (int j = 0; j < n; ++j) {
     Storage const* row = row_of<Storage>(v, stride, j);
-    prefetch(ahead, j, from, to);
+    if (reads_ahead<rows>) ahead.template advance<columns * width<T>* static_cast<int>(sizeof(Storage))>();
 #pragma GCC unroll 16
     for (int x = 0; x < columns; ++x) {
       Vector<T> const value = load_part<half_vector>(row + x * width<T>);
@@ -89,24 +114,22 @@ FLASHPAD_INLINE void accumulate_columns(T const* p, Storage const* v, std::int64
 
 template <class Storage, class T, int rows, int columns>
 FLASHPAD_INLINE void accumulate_from(int c, T const* p, Storage const* v, std::int64_t stride, int n, int dim,
-                                     T const* alpha, T* acc, RowsAhead const& ahead) {
+                                     T const* alpha, T* acc, RowsCursor& ahead) {
   int const acc_row = padded<T>(dim);
   for (; c + columns * width<T> <= dim; c += columns * width<T>) {
-    accumulate_columns<Storage, T, rows, columns, false>(p, v + c, stride, n, acc_row, alpha, acc + c, ahead,
-                                                         ahead.bytes * c / dim,
-                                                         ahead.bytes * (c + columns * width<T>) / dim);
+    accumulate_columns<Storage, T, rows, columns, false>(p, v + c, stride, n, acc_row, alpha, acc + c, ahead);
   }
   if constexpr (columns > 1) {
     if (c < dim) accumulate_from<Storage, T, rows, columns / 2>(c, p, v, stride, n, dim, alpha, acc, ahead);
   } else if (c < dim) {
-    accumulate_columns<Storage, T, rows, 1, true>(p, v + c, stride, n, acc_row, alpha, acc + c, ahead,
-                                                  ahead.bytes * c / dim, ahead.bytes);
+    accumulate_columns<Storage, T, rows, 1, true>(p, v + c, stride, n, acc_row, alpha, acc + c, ahead);
   }
 }
 
 template <class Storage, class T, int rows>
 void accumulate(T* p, void const* v, std::int64_t stride, int n, int dim, T const* alpha, T* acc,
-                RowsAhead ahead) {
+                RowsAhead next) {
+  RowsCursor ahead(next);
   accumulate_from<Storage, T, rows, sums / rows>(0, p, static_cast<Storage const*>(v), stride, n, dim, alpha,
                                                  acc, ahead);
 }
@@ -120,6 +143,7 @@ void store_output(T const* acc, T sum, int dim, void* row) {
 template <class Storage, class T, int size>
 void fill(RowsTable<T>& table) {
   constexpr int rows = 1 << size;
+  table.load_query[size] = load_query<Storage, T, rows>;
   table.scores[size] = scores<Storage, T, rows>;
   table.softmax[size] = softmax<T, rows>;
   table.accumulate[size] = accumulate<Storage, T, rows>;
@@ -133,7 +157,6 @@ RowsTable<T> make_table(char const* level) {
   table.most_rows = rows_in_block<T>;
   table.key_unit = sums;
   table.dim_unit = width<T>;
-  table.load_query = load_query<Storage, T>;
   table.store_output = store_output<Storage, T>;
   table.store_partial = store_output<T, T>;
   fill<Storage, T, 0>(table);

@@ -3,7 +3,7 @@
 // Few query rows in bfloat16 by vdpbf16ps: products of pairs of bfloat16, summed in float32, from K and V as
 // they lie in memory. P is rounded to bfloat16 just before its product. The instruction takes denormal inputs
 // as zero and flushes denormal sums.
-#include "kernels/engines/rows_parts.hpp"
+#include "kernels/engines/rows_scores.hpp"
 
 namespace flashpad::engines {
 namespace {
@@ -18,57 +18,52 @@ FLASHPAD_INLINE __m512bh load_some(bfloat16 const* from, int count) {
   return (__m512bh)_mm512_maskz_loadu_epi16((1u << count) - 1, from);
 }
 
-/// q is [dim / 32][rows][32], in bfloat16.
-void load_query(void const* row, int dim, int rows, int r, float* q) {
+/// Two elements of the dimension in a lane.
+struct PairUnit {
+  static constexpr std::int64_t bytes = 4;
+
+  template <int lane_rows>
+  FLASHPAD_INLINE static FloatVector load(char const* key, int c) {
+    return broadcast_part<float, lane_rows>(key + c * bytes);
+  }
+  template <int lane_rows>
+  FLASHPAD_INLINE static FloatVector load_some(char const* key, int c, int count) {
+    if constexpr (lane_rows == 1) {
+      return (FloatVector)_mm512_maskz_loadu_epi32(static_cast<__mmask16>((1u << count) - 1),
+                                                   key + c * bytes);
+    } else {
+      __m256i const part =
+          _mm256_maskz_loadu_epi32(static_cast<__mmask8>((1u << count) - 1), key + c * bytes);
+      return (FloatVector)_mm512_broadcast_i64x4(part);
+    }
+  }
+  FLASHPAD_INLINE static FloatVector add(FloatVector sum, FloatVector a, FloatVector b) {
+    return (FloatVector)_mm512_dpbf16_ps((__m512)sum, (__m512bh)a, (__m512bh)b);
+  }
+};
+
+template <int rows>
+void load_query(void const* row, int dim, int r, float* q) {
   auto const* from = static_cast<bfloat16 const*>(row);
   auto* to = reinterpret_cast<bfloat16*>(q);
   for (int c = 0; c < (dim + wide - 1) / wide * wide; ++c) {
-    to[(c / wide * rows + r) * wide + c % wide] = from != nullptr && c < dim ? from[c] : bfloat16{0};
-  }
-}
-
-template <int keys, int rows>
-FLASHPAD_INLINE void add_products(__m512 (&sum)[keys][rows], __m512bh const (&key)[keys], float const* q) {
-#pragma GCC unroll 8
-  for (int r = 0; r < rows; ++r) {
-    __m512 query = _mm512_load_ps(q + r * width<float>);
-    keep_in_register(query);
-#pragma GCC unroll 16
-    for (int y = 0; y < keys; ++y) sum[y][r] = _mm512_dpbf16_ps(sum[y][r], key[y], (__m512bh)query);
+    int const pair = query_at<float, rows>(c / 2, r);
+    to[2 * pair + c % 2] = from != nullptr && c < dim ? from[c] : bfloat16{0};
   }
 }
 
 template <int rows>
 void scores(float const* q, void const* k, std::int64_t stride, int n, int dim, float scale, float* s,
-            RowsAhead ahead) {
-  constexpr int keys = sums / rows;
-  int const whole = dim / wide * wide;
-  for (int j = 0; j < n; j += keys) {
-    bfloat16 const* key[keys];
-#pragma GCC unroll 16
-    for (int y = 0; y < keys; ++y) {
-      key[y] = row_of<bfloat16>(k, stride, j + y < n ? j + y : n - 1);
-      prefetch(ahead, j + y, 0, ahead.bytes);
-    }
-    __m512 sum[keys][rows];
-#pragma GCC unroll 16
-    for (int i = 0; i < sums; ++i) sum[i / rows][i % rows] = _mm512_setzero_ps();
-    __m512bh value[keys];
-    for (int c = 0; c < whole; c += wide) {
-#pragma GCC unroll 16
-      for (int y = 0; y < keys; ++y) value[y] = load_wide(key[y] + c);
-      add_products<keys, rows>(sum, value, q + c / 2 * rows);
-    }
-    if (whole < dim) {
-#pragma GCC unroll 16
-      for (int y = 0; y < keys; ++y) value[y] = load_some(key[y] + whole, dim - whole);
-      add_products<keys, rows>(sum, value, q + whole / 2 * rows);
-    }
-    FloatVector group[sums];
-#pragma GCC unroll 16
-    for (int i = 0; i < sums; ++i) group[i] = (FloatVector)sum[i / rows][i % rows];
-    store(s + j * rows, sums_of<float>(group) * scale);
-  }
+            RowsAhead next) {
+  constexpr int keys = ScoreShape<float, rows>::keys;
+  RowsCursor ahead(next);
+  KeyBlock<keys> block(k, stride, n);
+  do {
+    char const* key[keys];
+    block.addresses(key);
+    score_block<PairUnit, float, rows>(q, key, dim / 2, scale, s, ahead);
+    s += keys * rows;
+  } while (block.next());
 }
 
 /// p [keys][rows] to bfloat16, in place, as [keys / 2][rows] pairs: the two keys of a row side by side. What
@@ -102,7 +97,7 @@ FLASHPAD_INLINE Pairs pairs_of(__m512bh even, __m512bh odd) {
 template <int rows, int columns>
 FLASHPAD_INLINE void accumulate_columns(std::uint32_t const* p, bfloat16 const* v, std::int64_t stride, int n,
                                         int count, int acc_row, float const* alpha, float* acc,
-                                        RowsAhead const& ahead, int from, int to) {
+                                        RowsCursor& ahead) {
   __m512 sum[rows][2 * columns];
 #pragma GCC unroll 8
   for (int r = 0; r < rows; ++r) {
@@ -135,8 +130,7 @@ FLASHPAD_INLINE void accumulate_columns(std::uint32_t const* p, bfloat16 const* 
   bool const some = count < wide;
   int const even = n / 2 * 2;
   for (int j = 0; j < even; j += 2) {
-    prefetch(ahead, j, from, to);
-    prefetch(ahead, j + 1, from, to);
+    if (reads_ahead<rows>) ahead.template advance<2 * columns * wide* static_cast<int>(sizeof(bfloat16))>();
     if (some)
       add(j, true, true);
     else
@@ -152,22 +146,20 @@ FLASHPAD_INLINE void accumulate_columns(std::uint32_t const* p, bfloat16 const* 
 
 template <int rows>
 void accumulate(float* p, void const* v, std::int64_t stride, int n, int dim, float const* alpha, float* acc,
-                RowsAhead ahead) {
+                RowsAhead next) {
   constexpr int columns = rows == 8 ? 1 : rows == 4 ? 2 : 4;
   int const acc_row = (dim + wide - 1) / wide * wide;
   auto const* const values = static_cast<bfloat16 const*>(v);
   pair_keys<rows>(p, n);
   auto const* const pairs = reinterpret_cast<std::uint32_t const*>(p);
+  RowsCursor ahead(next);
   int c = 0;
-  auto const share = [&](int column) { return ahead.bytes * (column < dim ? column : dim) / dim; };
   for (; c + columns * wide <= dim; c += columns * wide) {
-    accumulate_columns<rows, columns>(pairs, values + c, stride, n, wide, acc_row, alpha, acc + c, ahead,
-                                      share(c), share(c + columns * wide));
+    accumulate_columns<rows, columns>(pairs, values + c, stride, n, wide, acc_row, alpha, acc + c, ahead);
   }
   for (; c < dim; c += wide) {
     int const count = dim - c < wide ? dim - c : wide;
-    accumulate_columns<rows, 1>(pairs, values + c, stride, n, count, acc_row, alpha, acc + c, ahead, share(c),
-                                share(c + wide));
+    accumulate_columns<rows, 1>(pairs, values + c, stride, n, count, acc_row, alpha, acc + c, ahead);
   }
 }
 
@@ -183,6 +175,7 @@ void store_output(float const* acc, float sum, int dim, void* row) {
 template <int size>
 void fill(RowsTable<float>& table) {
   constexpr int rows = 1 << size;
+  table.load_query[size] = load_query<rows>;
   table.scores[size] = scores<rows>;
   table.softmax[size] = softmax<float, rows>;
   table.accumulate[size] = accumulate<rows>;
@@ -198,7 +191,6 @@ RowsTables rows_tables_avx512_bf16() {
   table.most_rows = level_most_rows;
   table.key_unit = sums;
   table.dim_unit = wide;
-  table.load_query = load_query;
   table.store_output = store_output<bfloat16>;
   table.store_partial = store_output<float>;
   fill<0>(table);

@@ -34,10 +34,38 @@ FLASHPAD_INLINE Storage const* row_of(void const* storage, std::int64_t stride, 
   return reinterpret_cast<Storage const*>(static_cast<char const*>(storage) + row * stride);
 }
 
-FLASHPAD_INLINE void prefetch(RowsAhead const& ahead, int row, int from, int to) {
-  char const* const at = ahead.rows + row * ahead.stride;
-  for (int byte = from; byte < to; byte += 64) __builtin_prefetch(at + byte);
-}
+/// Whether blocks of so many rows prefetch: with fewer the products are slow to arrive and not to multiply,
+/// and read K and V as they lie, which the processor foresees by itself.
+template <int rows>
+constexpr bool reads_ahead = rows > 2;
+
+/// Goes through the rows that come next, in the order in which they lie, at the pace of the arithmetic: each
+/// line to the first-level cache, and what is `far` behind it to the second. The processor's own prefetchers
+/// lose the products' pattern of several rows at a time, and stop at each page's end.
+class RowsCursor {
+ public:
+  explicit FLASHPAD_INLINE RowsCursor(RowsAhead const& ahead)
+      : m_at(ahead.rows), m_end(ahead.rows + ahead.bytes), m_ahead(ahead) {}
+
+  template <int bytes>
+  FLASHPAD_INLINE void advance() {
+    if (m_ahead.bytes == 0) return;
+#pragma GCC unroll 16
+    for (int byte = 0; byte < bytes; byte += 64) {
+      __builtin_prefetch(m_at + byte, 0, 3);
+      __builtin_prefetch(m_at + byte + m_ahead.far, 0, 2);
+    }
+    m_at += bytes;
+    if (m_at < m_end) return;
+    m_end += m_ahead.stride;
+    m_at = m_end - m_ahead.bytes;
+  }
+
+ private:
+  char const* m_at;
+  char const* m_end;
+  RowsAhead m_ahead;
+};
 
 /// exp(s - reference) of `count` vectors, in place, added to total.
 template <int count, class T>
@@ -49,6 +77,16 @@ FLASHPAD_INLINE void exponentials(T* s, Vector<T> reference, Vector<T>& total) {
   FLASHPAD_EACH(count) total += p[i];
 }
 
+/// Lane i becomes op of all lanes that are i modulo `step`.
+template <int step, class V, class Op>
+FLASHPAD_INLINE V across(V value, Op const& op) {
+  constexpr int lanes = sizeof(V) / sizeof(value[0]);
+  if constexpr (step < lanes)
+    return across<2 * step>(op(value, shuffle<Rotated<step, lanes>>(value)), op);
+  else
+    return value;
+}
+
 template <class T, int rows>
 bool softmax(T* s, int n, T* max, T* sum, T* alpha) {
   constexpr int step = width<T>;
@@ -58,32 +96,26 @@ bool softmax(T* s, int n, T* max, T* sum, T* alpha) {
   Vector<T> most = splat<T>(-infinity<T>);
   for (int i = 0; i < end; i += step) most = maximum<T>(most, load(s + i));
 
-  // Lane i belongs to row i % rows.
-  bool moved = false;
-  Vector<T> reference = {};
-  Vector<T> factor[1] = {};
-  for (int r = 0; r < rows; ++r) {
-    T row_max = max[r];
-    for (int i = r; i < step; i += rows) row_max = most[i] > row_max ? most[i] : row_max;
-    moved = moved || row_max != max[r];
-    factor[0][r] = max[r];
-    max[r] = row_max;
-    // -infinity - -infinity would be NaN: a row that has seen no key yet takes 0 as its reference instead.
-    for (int i = r; i < step; i += rows) reference[i] = row_max == -infinity<T> ? T{0} : row_max;
-  }
+  Vector<T> const old_max = broadcast_part<T, width<T> / rows>(max);
+  Vector<T> const new_max = maximum<T>(
+      old_max,
+      across<rows>(
+          most, [](Vector<T> a, Vector<T> b) __attribute__((always_inline)) { return maximum<T>(a, b); }));
+  // -infinity - -infinity would be NaN: a row that has seen no key yet takes 0 as its reference instead.
+  Vector<T> const reference = new_max == -infinity<T> ? splat<T>(0) : new_max;
   Vector<T> total = {};
   int i = 0;
   for (; i + 4 * step <= end; i += 4 * step) exponentials<4>(s + i, reference, total);
   for (; i < end; i += step) exponentials<1>(s + i, reference, total);
-  factor[0] -= reference;
+  Vector<T> factor[1] = {old_max - reference};
   exp_nonpositive(factor, T{1});
-  for (int r = 0; r < rows; ++r) {
-    alpha[r] = factor[0][r];
-    T row_sum = sum[r] * factor[0][r];
-    for (int lane = r; lane < step; lane += rows) row_sum += total[lane];
-    sum[r] = row_sum;
-  }
-  return moved;
+  total = across<rows>(
+      total, [](Vector<T> a, Vector<T> b) __attribute__((always_inline)) { return a + b; });
+  total += broadcast_part<T, width<T> / rows>(sum) * factor[0];
+  __builtin_memcpy(max, &new_max, rows * sizeof(T));
+  __builtin_memcpy(sum, &total, rows * sizeof(T));
+  __builtin_memcpy(alpha, &factor, rows * sizeof(T));
+  return any(old_max != new_max);
 }
 
 }  // namespace

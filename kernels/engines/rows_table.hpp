@@ -9,22 +9,23 @@ namespace flashpad::engines {
 struct RowsAhead {
   char const* rows = nullptr;
   std::int64_t stride = 0;
-  int bytes = 0;  ///< of one row; 0 for none
+  std::int64_t bytes = 0;  ///< of one row; 0 for none
+  std::int64_t far = 0;    ///< what lies so far behind them may be asked for as well
 };
 
 /// What one instruction set offers for few query rows (a decode step): micro-kernels on one block of 1, 2, 4,
 /// ... most_rows rows and one tile of keys, read where the caller has them. With so few rows every element of
 /// K and V is used a few times only: it is not worth packing, and memory sets the pace.
 ///
-/// The dimension lies along the vector lanes. Rows of a block lie side by side in the scores, so that one
-/// vector of them holds several keys of all rows:
+/// The dimension lies along the vector lanes, or along groups of them. Rows of a block lie side by side in
+/// the scores, so that one vector of them holds several keys of all rows:
 ///
-///     q  [rows][q_bytes]    k  head_dim elements at k + key * stride
+///     q  an engine's own    k  head_dim elements at k + key * stride
 ///     s  [keys][rows]       v  value_dim elements at v + key * stride
 ///     acc  [rows][padded value_dim], in an order of the engine's own
 ///
-/// Both products also prefetch what comes next, a row for each of their own: a core has too few misses in
-/// flight to keep memory busy between two tiles otherwise.
+/// Both products also prefetch the rows of their own matrix that come next, as fast as they go themselves: a
+/// core has too few misses in flight to keep memory busy otherwise.
 ///
 /// T is the type of arithmetic. q, s and acc are 64-byte aligned; k and v need the alignment of their type.
 /// Functions come by the block's size: [i] is for 2^i rows.
@@ -37,8 +38,8 @@ struct RowsTable {
   int key_unit = 1;  ///< s has room for this many keys more than a tile has
   int dim_unit = 1;  ///< rows of q and acc are padded to a multiple of this many elements
 
-  /// Row r of Q into a block of `rows`, padded with zeros; null fills it with zeros.
-  void (*load_query)(void const* row, int dim, int rows, int r, T* q) = nullptr;
+  /// Row r of Q into its block, padded with zeros; null fills it with zeros.
+  void (*load_query[sizes])(void const* row, int dim, int r, T* q) = {};
 
   /// s[j][r] = scale * sum_c q[r][c] * k[j][c] for n keys.
   void (*scores[sizes])(T const* q, void const* k, std::int64_t stride, int n, int dim, T scale, T* s,

@@ -77,69 +77,61 @@ FLASHPAD_INLINE void keep_in_register([[maybe_unused]] V& value) {
 #endif
 }
 
-// Neighbouring pairs of a and b, added: each step halves the lanes that a sum lies in. The lists keep to
-// shuffles of one instruction: inside 128 bits first, then whole 128-bit pieces.
+/// 1 / times of a vector from memory, so many times side by side.
+template <class T, int times>
+FLASHPAD_INLINE Vector<T> broadcast_part(void const* from) {
+  constexpr int bytes = vector_bytes / times;
+  if constexpr (times == 1) {
+    return load_unaligned(static_cast<T const*>(from));
+  } else if constexpr (bytes == sizeof(T)) {
+    return splat<T>(*static_cast<T const*>(from));
 #if defined(__AVX512F__)
-FLASHPAD_INLINE FloatVector add_pairs(FloatVector a, FloatVector b) {
-  return __builtin_shufflevector(a, b, 0, 2, 16, 18, 4, 6, 20, 22, 8, 10, 24, 26, 12, 14, 28, 30) +
-         __builtin_shufflevector(a, b, 1, 3, 17, 19, 5, 7, 21, 23, 9, 11, 25, 27, 13, 15, 29, 31);
-}
-FLASHPAD_INLINE FloatVector add_pieces(FloatVector a, FloatVector b) {
-  return __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27) +
-         __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31);
-}
-FLASHPAD_INLINE DoubleVector add_pairs(DoubleVector a, DoubleVector b) {
-  return __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14) +
-         __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15);
-}
-FLASHPAD_INLINE DoubleVector add_pieces(DoubleVector a, DoubleVector b) {
-  return __builtin_shufflevector(a, b, 0, 1, 4, 5, 8, 9, 12, 13) +
-         __builtin_shufflevector(a, b, 2, 3, 6, 7, 10, 11, 14, 15);
-}
+  } else if constexpr (bytes == 32) {
+    return (Vector<T>)_mm512_broadcast_f64x4(_mm256_loadu_pd(static_cast<double const*>(from)));
+  } else if constexpr (bytes == 16) {
+    return (Vector<T>)_mm512_broadcast_f32x4(_mm_loadu_ps(static_cast<float const*>(from)));
 #elif defined(__AVX2__)
-FLASHPAD_INLINE FloatVector add_pairs(FloatVector a, FloatVector b) {
-  return __builtin_shufflevector(a, b, 0, 2, 8, 10, 4, 6, 12, 14) +
-         __builtin_shufflevector(a, b, 1, 3, 9, 11, 5, 7, 13, 15);
-}
-FLASHPAD_INLINE FloatVector add_pieces(FloatVector a, FloatVector b) {
-  return __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11) +
-         __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
-}
-FLASHPAD_INLINE DoubleVector add_pairs(DoubleVector a, DoubleVector b) {
-  return __builtin_shufflevector(a, b, 0, 4, 2, 6) + __builtin_shufflevector(a, b, 1, 5, 3, 7);
-}
-FLASHPAD_INLINE DoubleVector add_pieces(DoubleVector a, DoubleVector b) {
-  return __builtin_shufflevector(a, b, 0, 1, 4, 5) + __builtin_shufflevector(a, b, 2, 3, 6, 7);
-}
-#else
-FLASHPAD_INLINE FloatVector add_pairs(FloatVector a, FloatVector b) {
-  return __builtin_shufflevector(a, b, 0, 2, 4, 6) + __builtin_shufflevector(a, b, 1, 3, 5, 7);
-}
-FLASHPAD_INLINE DoubleVector add_pairs(DoubleVector a, DoubleVector b) {
-  return __builtin_shufflevector(a, b, 0, 2) + __builtin_shufflevector(a, b, 1, 3);
-}
-// One piece is the whole vector here, and no step asks for it.
-FLASHPAD_INLINE FloatVector add_pieces(FloatVector a, FloatVector) { return a; }
-FLASHPAD_INLINE DoubleVector add_pieces(DoubleVector a, DoubleVector) { return a; }
+  } else if constexpr (bytes == 16) {
+    return (Vector<T>)_mm256_broadcastsi128_si256(_mm_loadu_si128(static_cast<__m128i const*>(from)));
 #endif
-
-/// Lane i of the result is the sum of v[i]'s lanes, for as many vectors as a vector has lanes. `step` is for
-/// the function's own use. Each level has its own array, which keeps them all in registers.
-template <class T, int step = 1, int count>
-FLASHPAD_INLINE Vector<T> sums_of(Vector<T> const (&v)[count]) {
-  static_assert(count * step == width<T>);
-  if constexpr (count == 1) {
-    return v[0];
   } else {
-    constexpr int piece = 16 / static_cast<int>(sizeof(T));  // lanes of 128 bits: those first
-    Vector<T> half[count / 2];
-#pragma GCC unroll 8
-    for (int i = 0; i < count / 2; ++i) {
-      half[i] = step < piece ? add_pairs(v[2 * i], v[2 * i + 1]) : add_pieces(v[2 * i], v[2 * i + 1]);
-    }
-    return sums_of<T, 2 * step>(half);
+    static_assert(bytes == 8);
+    double whole;
+    __builtin_memcpy(&whole, from, sizeof(whole));
+    return (Vector<T>)splat<double>(whole);
   }
 }
+
+/// Lane i gets lane Order::at(i) of v.
+template <class Order, class V>
+FLASHPAD_INLINE V shuffle(V v) {
+  using O = Order;
+  constexpr int n = sizeof(V) / sizeof(v[0]);
+  if constexpr (n == 16) {
+    return __builtin_shufflevector(v, v, O::at(0), O::at(1), O::at(2), O::at(3), O::at(4), O::at(5), O::at(6),
+                                   O::at(7), O::at(8), O::at(9), O::at(10), O::at(11), O::at(12), O::at(13),
+                                   O::at(14), O::at(15));
+  } else if constexpr (n == 8) {
+    return __builtin_shufflevector(v, v, O::at(0), O::at(1), O::at(2), O::at(3), O::at(4), O::at(5), O::at(6),
+                                   O::at(7));
+  } else if constexpr (n == 4) {
+    return __builtin_shufflevector(v, v, O::at(0), O::at(1), O::at(2), O::at(3));
+  } else {
+    return __builtin_shufflevector(v, v, O::at(0), O::at(1));
+  }
+}
+
+/// What lies `step` further of n, round about.
+template <int step, int n>
+struct Rotated {
+  static constexpr int at(int i) { return (i + step) % n; }
+};
+
+/// The lanes [first, first + count), over and over.
+template <int first, int count>
+struct Repeated {
+  static constexpr int at(int i) { return first + i % count; }
+};
 
 }  // namespace
 }  // namespace flashpad::engines

@@ -15,13 +15,23 @@ namespace flashpad::detail {
 constexpr double rows_bytes = 2.0 * 1024 * 1024;
 
 /// Parts of the keys that give every thread the same work: at least four a thread, so that one that is held
-/// up costs little; none where the heads do that alone. `row_bytes` is what a part of all rows leaves.
+/// up costs little; none where the heads do that alone, or are a whole number a thread: short calls would pay
+/// for waking the threads once more, to merge. `row_bytes` is what a part of all rows leaves.
 inline int rows_splits(double teams, int threads, double key_tiles, double row_bytes) {
-  if (threads == 1 || teams >= 4.0 * threads) return 1;
+  if (threads == 1 || teams >= 4.0 * threads || (teams > 0 && std::fmod(teams, threads) == 0)) return 1;
   double const wanted = std::ceil(4.0 * threads / std::max(1.0, teams));
   // A part shorter than four tiles costs more than it brings.
   double const most = std::min({key_tiles / 4, 128.0, rows_bytes / 2 * threads / row_bytes});
   return static_cast<int>(std::max(1.0, std::min(wanted, most)));
+}
+
+/// Keys that K is read for before it is V's turn. One or two rows read at the pace of memory, K and V by
+/// turns, and what the processor fetches ahead by itself survives a short turn best (Zen 4, one row, GB/s at
+/// 32, 64 and 128 keys: float32 of 64 elements 31, 26, 26 and of 128 elements 21, 25, 26; bfloat16 of 64
+/// elements 35, 17, 14). More rows are held up by their arithmetic, and ask for the next tile themselves.
+inline int rows_key_tile(std::int64_t rows, std::int64_t row_bytes) {
+  if (rows > 2) return 64;
+  return row_bytes < 512 ? 32 : 128;
 }
 
 /// Plans the fused kernel for few query rows on a host backend.
@@ -38,7 +48,8 @@ std::unique_ptr<Runner<Exec>> make_rows_fused(Request<Exec> const& request, std:
   teams.heads = shape.kv_heads;
   std::int64_t const group = Rows::heads_of_team(shape);
   double const row_bytes = static_cast<double>((shape.head_dim + shape.value_dim + 2)) * sizeof(Compute);
-  constexpr std::int64_t key_tile = 64;
+  int const key_tile =
+      rows_key_tile(group * shape.seq_q, shape.head_dim * static_cast<std::int64_t>(sizeof(Storage)));
   auto const most_rows = static_cast<std::int64_t>(rows_bytes / 2 / (row_bytes * static_cast<double>(group)));
   Tile const table_tile = {static_cast<int>(std::min(std::clamp<std::int64_t>(shape.seq_q, 1, 16),
                                                      std::max<std::int64_t>(1, most_rows))),

@@ -107,8 +107,9 @@ struct RowsKernel {
         int const count = block_rows(block);
         for (int r = 0; r < count; ++r) {
           bool const exists = block + r < m_rows;
-          m_table.load_query(exists ? p.q.row(m_item.batch, head(block + r), row(block + r)) : nullptr,
-                             m_head_dim, count, r, q(block));
+          m_table.load_query[size_of(count)](
+              exists ? p.q.row(m_item.batch, head(block + r), row(block + r)) : nullptr, m_head_dim, r,
+              q(block));
           m_max[block + r] = -infinity;
           m_sum[block + r] = 0;
           if (!p.with_values) continue;
@@ -185,27 +186,38 @@ struct RowsKernel {
       }
     }
 
-    [[nodiscard]] engines::RowsAhead ahead(Operand const& of, int dim, std::int64_t key) const {
-      return {of.row(m_item.batch, m_item.head, key), of.stride_n, dim * m_element};
-    }
-
-    /// n keys from `begin` on. While it multiplies K the V of the same keys is on its way, and while it
-    /// multiplies V, K from key `next` on (-1: none).
-    void multiply(int block, std::int64_t begin, int n, bool cut, bool first_pass, std::int64_t next) {
-      int const count = block_rows(block);
+    static int size_of(int count) {
       int size = 0;
       while (1 << size < count) ++size;
-      engines::RowsAhead values, keys;
-      if (first_pass && p.with_values) values = ahead(p.v, m_value_dim, begin);
-      if (first_pass && next >= 0) keys = ahead(p.k, m_head_dim, next);
+      return size;
+    }
+
+    /// `n` rows from `key` on, and what the second-level cache may ask for behind them. Rows that touch are
+    /// one long row.
+    [[nodiscard]] engines::RowsAhead ahead(Operand const& of, int dim, std::int64_t key, int n) const {
+      constexpr std::int64_t far_bytes = 8192;
+      std::int64_t const bytes = static_cast<std::int64_t>(dim) * m_element;
+      std::int64_t const far = (far_bytes + bytes - 1) / bytes * of.stride_n;
+      return {of.row(m_item.batch, m_item.head, key), of.stride_n, of.stride_n == bytes ? n * bytes : bytes,
+              far};
+    }
+
+    /// n keys from `begin` on; what it multiplies next time, from key `next` on (-1: none), is on its way.
+    void multiply(int block, std::int64_t begin, int n, bool cut, bool first_pass, std::int64_t next) {
+      int const size = size_of(block_rows(block));
+      engines::RowsAhead keys, values;
+      if (first_pass && next >= 0) {
+        keys = ahead(p.k, m_head_dim, next, n);
+        if (p.with_values) values = ahead(p.v, m_value_dim, next, n);
+      }
       m_table.scores[size](q(block), p.k.row(m_item.batch, m_item.head, begin), p.k.stride_n, n, m_head_dim,
-                           static_cast<T>(p.scale), m_s, p.with_values ? values : keys);
+                           static_cast<T>(p.scale), m_s, keys);
       // A guarded -infinity and no large negative number: a finite one would beat logits that are smaller.
-      if (cut) mask(block, count, begin, n);
+      if (cut) mask(block, block_rows(block), begin, n);
       bool const moved = m_table.softmax[size](m_s, n, m_max + block, m_sum + block, m_alpha + block);
       if (!p.with_values) return;
       m_table.accumulate[size](m_s, p.v.row(m_item.batch, m_item.head, begin), p.v.stride_n, n, m_value_dim,
-                               moved ? m_alpha + block : nullptr, acc(block), keys);
+                               moved ? m_alpha + block : nullptr, acc(block), values);
     }
 
     void store_partial(int r, std::int64_t at) const {

@@ -60,7 +60,7 @@ double worst_error(RowsTable<T> const& table, int size, Block const& b, double s
       alpha(count(b.rows));
   std::fill(acc.get(), acc.get() + b.rows * padded(b.value_dim), T{0});
   for (int r = 0; r < b.rows; ++r)
-    table.load_query(q.data() + r * b.head_dim, b.head_dim, b.rows, r, packed.get());
+    table.load_query[size](q.data() + r * b.head_dim, b.head_dim, r, packed.get());
   for (int tile = 0; tile < tiles; ++tile) {
     auto const stride_k = static_cast<std::int64_t>(b.head_dim * sizeof(Storage));
     auto const stride_v = static_cast<std::int64_t>(b.value_dim * sizeof(Storage));
