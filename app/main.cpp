@@ -68,6 +68,7 @@ int main(int argc, char** argv) {
   add_info(app, invocation);
   add_check(app, invocation);
   add_compare(app, invocation);
+  add_explain(app, invocation);
 
   try {
     kokkos_ext::check_kokkos_flags(invocation.kokkos_flags);

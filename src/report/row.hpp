@@ -34,7 +34,7 @@ struct Row {
   std::optional<double> min_s;
   std::optional<double> spread;  ///< (75th - 25th percentile) / median
   int repetitions = 0;
-  std::vector<double> samples_s;  ///< of each timed call, in order; JSON only
+  std::vector<double> samples_s;       ///< of each timed call, in order; JSON only
   std::string cache;                   ///< "cold" or "warm"
   std::optional<double> first_call_s;  ///< plan and first call, never part of the median
 

@@ -27,7 +27,7 @@ TEST_F(CommandLine, HelpAndVersionSucceed) {
   EXPECT_EQ(version.code, 0);
   EXPECT_THAT(version.out, HasSubstr("Flashpad "));
   EXPECT_THAT(version.out, HasSubstr("Kokkos "));
-  for (char const* command : {"run", "bench", "info", "check", "compare"}) {
+  for (char const* command : {"run", "bench", "info", "check", "compare", "explain"}) {
     Finished const help = flashpad({command, "--help"});
     EXPECT_EQ(help.code, 0) << command;
     EXPECT_THAT(help.out, HasSubstr("--help")) << command;

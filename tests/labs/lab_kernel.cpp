@@ -3,6 +3,7 @@
 
 #include "kernels/fused/schedule.hpp"
 #include "kokkos_ext/execution.hpp"
+#include "kokkos_ext/streams.hpp"
 #include "problem/walk.hpp"
 
 #include <Kokkos_Core.hpp>
@@ -170,6 +171,14 @@ Result run(Problem const& problem, Variant const& variant) {
       result.tiles_visited);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
+}
+
+bool can_start() {
+#if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
+  return kokkos_ext::device_count() > 0;
+#else
+  return true;
+#endif
 }
 
 std::int64_t all_tiles(Problem const& problem) {

@@ -54,6 +54,9 @@ struct Result {
 
 Result run(Problem const& problem, Variant const& variant);
 
+/// Whether Kokkos can start: one with a GPU needs one.
+bool can_start();
+
 /// Tiles that a walk without a mask visits.
 std::int64_t all_tiles(Problem const& problem);
 

@@ -47,6 +47,10 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "drills: error: allowed: exercises or solutions, and --no-timing after it\n");
     return 2;
   }
+  if (!flashpad::labs::can_start()) {
+    fmt::print("SKIPPED: this Kokkos needs a GPU, and there is none here\n");
+    return 77;
+  }
   try {
     flashpad::kokkos_ext::KokkosGuard const kokkos({});
     int const code = flashpad::labs::show(list == "exercises", with_timing);

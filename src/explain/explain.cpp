@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "explain/explain.hpp"
+
+#include "model/fusing.hpp"
+#include "model/lengths.hpp"
+#include "report/table.hpp"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <utility>
+
+namespace flashpad::explain {
+
+namespace {
+
+constexpr double mib = 1024.0 * 1024;
+constexpr double gib = 1024 * mib;
+
+std::string grouped(std::int64_t n) {
+  std::string digits = fmt::format("{}", n);
+  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
+    digits.insert(static_cast<std::size_t>(at), ",");
+  return digits;
+}
+
+/// The whole of the module's closed forms holds: equal heads, lengths and widths, and no mask.
+bool is_textbook(model::Work const& work) {
+  Shape const& s = work.shape;
+  return s.heads == s.kv_heads && s.seq_q == s.seq_k && s.head_dim == s.value_dim && work.mask.is_none();
+}
+
+std::string reaches(Kernel kernel, model::Work const& work, double ridge) {
+  auto const n = model::compute_bound_from(kernel, work, ridge);
+  return n ? fmt::format("from N = {} on", grouped(*n)) : std::string("at no N");
+}
+
+std::string ridge_lines(Subject const& subject, Machine const& machine) {
+  constexpr double modules_ridge = 200;
+  model::Work const& work = subject.work;
+  auto const line = [&](std::string const& source, double ridge) {
+    return fmt::format("  ridge {:.3g} ({}):\n    compute limits fused {}, unfused {}\n", ridge, source,
+                       reaches(Kernel::fused, work, ridge), reaches(Kernel::naive_vendor, work, ridge));
+  };
+  std::string text;
+  if (machine.ridge > 0) {
+    text += line(machine.ridge_source, machine.ridge);
+  } else {
+    text += fmt::format("  the ridge of this machine is not known: {}\n", machine.ridge_source);
+  }
+  return text + line("1000 TFLOP/s over 5 TB/s, a GPU's order of magnitude", modules_ridge);
+}
+
+std::string budget_line(int warps, int lanes, double bytes) {
+  return fmt::format("    {} x {} lanes: {:.0f} registers a lane\n", warps, lanes,
+                     model::registers_per_lane(bytes, warps, lanes));
+}
+
+}  // namespace
+
+std::string traffic(Subject const& subject, Machine const& machine) {
+  model::Work const& work = subject.work;
+  double const score = model::score_bytes(work.dtype);
+  bool const widened = score > size_of(work.dtype);
+  std::string text = fmt::format("Traffic: {}\n", subject.label);
+  text += "  unfused: S = Q K^T is written and read, P = softmax(S) is written and read; fused: neither is\n";
+  text += fmt::format("  {:>9}  {:>11}  {:>11}  {:>11}  {:>7}  {:>9}  {:>9}", "N", "Q, K, V, O",
+                      "S, one head", "unfused", "ratio", "FLOP/byte", "fused");
+  if (widened) text += fmt::format("  {:>11}  {:>7}", "naive here", "ratio");
+  text += '\n';
+  for (std::int64_t const n : subject.lengths) {
+    model::Work const here = model::at_length(work, n);
+    double const fused = model::bytes_model(Kernel::fused, here);
+    double const unfused = model::bytes_model(Kernel::naive_vendor, here);
+    double const flops = model::flops(Kernel::fused, here);
+    double const pairs = static_cast<double>(here.shape.seq_q) * static_cast<double>(n);
+    text += fmt::format("  {:>9}  {:>11}  {:>11}  {:>11}  {:>7.1f}  {:>9.1f}  {:>9.1f}", grouped(n),
+                        report::format_bytes(fused), report::format_bytes(size_of(work.dtype) * pairs),
+                        report::format_bytes(unfused), unfused / fused, flops / unfused, flops / fused);
+    if (widened) {
+      double const naive = model::bytes_model(Kernel::naive, here);
+      text += fmt::format("  {:>11}  {:>7.1f}", report::format_bytes(naive), naive / fused);
+    }
+    text += '\n';
+  }
+  if (is_textbook(work)) {
+    std::int64_t const d = work.shape.head_dim;
+    text += fmt::format(
+        "  ratio = 1 + N/d: no element width is in it, so a narrower type makes both sides smaller and "
+        "leaves the\n"
+        "  case for fusing as it is. FLOP/byte of unfused = N d / (2 (N + d)) x 2/e comes to d/e = {:.0f} "
+        "and no "
+        "further;\n  fused = N/e grows with N (e = {} bytes, d = {}).\n",
+        static_cast<double>(d) / size_of(work.dtype), size_of(work.dtype), d);
+  } else {
+    text += fmt::format("  FLOP/byte of unfused comes to {:.3g} as N grows, and no further.\n",
+                        model::intensity_limit(Kernel::naive_vendor, work).value_or(0));
+  }
+  if (widened) {
+    text += fmt::format(
+        "  naive here keeps S and P in {} bytes, so its ratio is larger than the closed form's.\n",
+        static_cast<int>(score));
+  }
+  return text + ridge_lines(subject, machine);
+}
+
+std::string on_chip(model::Work const& work) {
+  std::string text = "On chip: the accumulator, tile rows x dv in the type of arithmetic, for a team of 4\n";
+  std::vector<std::pair<int, std::int64_t>> shapes = {{64, 64}, {128, 128}};
+  std::int64_t const own = work.shape.value_dim;
+  if (own != 64 && own != 128) shapes.insert(shapes.end(), {{64, own}, {128, own}});
+  for (auto const& [rows, dv] : shapes) {
+    double const bytes = model::accumulator_bytes(rows, dv, work.dtype);
+    text += fmt::format("  {:>3} x {:<3} {:>9}\n", rows, dv, report::format_bytes(bytes));
+    text += budget_line(4, 64, bytes) + budget_line(4, 32, bytes);
+  }
+  return text +
+         "  A wavefront of 64 (AMD) shares it between twice the lanes of a warp of 32 (NVIDIA): the same "
+         "team is 256\n"
+         "  lanes there and 128 here. Q, the tile of S and what is in flight come on top; what is over the "
+         "budget\n"
+         "  spills to memory, which is the traffic that fusing saves. `flashpad tune` counts both before it "
+         "runs.\n";
+}
+
+std::string thresholds(model::Work const& work, Machine const& machine) {
+  double const element = size_of(work.dtype);
+  std::string text =
+      fmt::format("Thresholds: S of one head, {} bytes an element, passes\n", size_of(work.dtype));
+  auto const line = [&](std::string const& what, double bytes) {
+    text += fmt::format("  {:>11} ({}) at N = {}\n", report::format_bytes(bytes), what,
+                        grouped(model::length_past(bytes, element)));
+  };
+  line("a large last-level cache", 256 * mib);
+  line("a large GPU's memory", 192 * gib);
+  if (machine.cache_bytes > 0) line("this machine's last-level cache", machine.cache_bytes);
+  if (machine.memory_bytes > 0) line("this machine's free memory", machine.memory_bytes);
+  return text;
+}
+
+std::string search_space() {
+  // The lab's lists: query tiles, key tiles, warps, and stages where a copy can run ahead.
+  constexpr int query_tiles = 3;
+  constexpr int key_tiles = 3;
+  constexpr int warps = 2;
+  constexpr int stages = 3;
+  constexpr int without_stages = query_tiles * key_tiles * warps;
+  return fmt::format(
+      "Search space of the first lab: {} query tiles x {} key tiles x {} team sizes x {} stages = {} where "
+      "copies run\n"
+      "  ahead by a number of stages to choose (CUDA); where that is pinned to 1 (HIP) it is {}. Each is "
+      "compiled and\n"
+      "  timed before the first result: {} times the cost of one, which `flashpad tune` pays once and "
+      "keeps.\n",
+      query_tiles, key_tiles, warps, stages, without_stages * stages, without_stages,
+      without_stages * stages);
+}
+
+std::string masking() {
+  return "Masking: a hidden score is -infinity here, and the module's -1e9 is not used\n"
+         "  -1e9 is a number that a score can be below: with logits of -1e30, which float32 holds, hidden "
+         "keys win; and\n"
+         "  a row that sees no key becomes a mean of V, with a log-sum-exp that looks like one. Raw "
+         "-infinity is NaN in\n"
+         "  exp(old maximum - new maximum) for a row that has seen no key yet: behind a window, or where "
+         "there are more\n"
+         "  queries than keys. A guard costs one comparison a row and tile: while the maximum is -infinity "
+         "the row\n"
+         "  takes 0 as its reference, so that exp(-infinity) = 0 counts nothing. `make run-exercises` shows "
+         "all three.\n";
+}
+
+}  // namespace flashpad::explain
