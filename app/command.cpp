@@ -7,8 +7,10 @@
 #include <flashpad/error.hpp>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
 
 namespace flashpad::app {
@@ -56,6 +58,31 @@ std::vector<std::string> backends_of(Experiment const& experiment) {
     if (std::find(names.begin(), names.end(), one.backend) == names.end()) names.push_back(one.backend);
   }
   return names;
+}
+
+std::string not_empty(std::string const& text) { return text.empty() ? "is empty; allowed: some text" : ""; }
+
+void apply_filter(Experiment& experiment, std::string const& filter) {
+  if (filter.empty()) return;
+  std::size_t const before = experiment.cases.size();
+  std::erase_if(experiment.cases,
+                [&](Case const& one) { return one.name.find(filter) == std::string::npos; });
+  if (experiment.cases.empty()) {
+    throw Error(
+        fmt::format("--filter: `{}` matches none of the {} cases of {}; `flashpad check {}` lists them",
+                    filter, before, experiment.name, experiment.file.string()));
+  }
+}
+
+Progress::Progress(std::size_t total) : m_total(total), m_on(isatty(STDERR_FILENO) == 1) {}
+
+Progress::~Progress() {
+  if (m_on) fmt::print(stderr, "\r\033[K");
+}
+
+void Progress::next(std::string const& name) {
+  ++m_count;
+  if (m_on) fmt::print(stderr, "\r\033[K[{}/{}] {}", m_count, m_total, name);
 }
 
 std::string list_cases(Experiment const& experiment) {

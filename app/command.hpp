@@ -36,6 +36,7 @@ void add_info(CLI::App& app, Invocation& invocation);
 void add_check(CLI::App& app, Invocation& invocation);
 void add_compare(CLI::App& app, Invocation& invocation);
 void add_explain(CLI::App& app, Invocation& invocation);
+void add_profile(CLI::App& app, Invocation& invocation);
 
 /// What run, bench and check have in common: an experiment file and changes to it.
 struct ExperimentArguments {
@@ -52,6 +53,28 @@ void resolve_backends(Experiment& experiment);
 
 /// Names of the backends of all cases, each once.
 std::vector<std::string> backends_of(Experiment const& experiment);
+
+/// A check of CLI11's for options that want some text.
+std::string not_empty(std::string const& text);
+
+/// Keeps the cases whose name contains `filter`. Throws Error where none does; an empty filter keeps all.
+void apply_filter(Experiment& experiment, std::string const& filter);
+
+/// What case is under way: on a terminal only, on one line that each case overwrites.
+class Progress {
+ public:
+  explicit Progress(std::size_t total);
+  ~Progress();
+  Progress(Progress const&) = delete;
+  Progress& operator=(Progress const&) = delete;
+
+  void next(std::string const& name);
+
+ private:
+  std::size_t m_total;
+  std::size_t m_count = 0;
+  bool m_on;
+};
 
 /// One line a case.
 std::string list_cases(Experiment const& experiment);

@@ -24,8 +24,6 @@ struct CompareArguments {
   double alpha = 0.05;
 };
 
-std::string not_empty(std::string const& text) { return text.empty() ? "is empty; allowed: some text" : ""; }
-
 // "5", "5%" and "2.5 %" alike.
 double share_of(std::string const& text) {
   std::size_t end = 0;

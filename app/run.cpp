@@ -14,7 +14,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -25,25 +24,11 @@ namespace flashpad::app {
 
 namespace {
 
-std::string not_empty(std::string const& text) { return text.empty() ? "is empty; allowed: some text" : ""; }
-
 struct RunArguments {
   ExperimentArguments experiment;
   std::string json, csv, filter;
   bool dry_run = false;
 };
-
-void apply_filter(Experiment& experiment, std::string const& filter) {
-  if (filter.empty()) return;
-  std::size_t const before = experiment.cases.size();
-  std::erase_if(experiment.cases,
-                [&](Case const& one) { return one.name.find(filter) == std::string::npos; });
-  if (experiment.cases.empty()) {
-    throw Error(
-        fmt::format("--filter: `{}` matches none of the {} cases of {}; `flashpad check {}` lists them",
-                    filter, before, experiment.name, experiment.file.string()));
-  }
-}
 
 // An expectation that no pair of rows can meet or miss would pass unseen.
 void require_pairs(Experiment const& experiment) {
@@ -72,26 +57,6 @@ void require_writable_outputs(Experiment const& experiment) {
     }
   }
 }
-
-// On a terminal only, and on one line that each case overwrites.
-class Progress {
- public:
-  explicit Progress(std::size_t total) : m_total(total), m_on(isatty(STDERR_FILENO) == 1) {}
-  Progress(Progress const&) = delete;
-  Progress& operator=(Progress const&) = delete;
-  ~Progress() {
-    if (m_on) fmt::print(stderr, "\r\033[K");
-  }
-  void next(std::string const& name) {
-    ++m_count;
-    if (m_on) fmt::print(stderr, "\r\033[K[{}/{}] {}", m_count, m_total, name);
-  }
-
- private:
-  std::size_t m_total;
-  std::size_t m_count = 0;
-  bool m_on;
-};
 
 void write_tensors(Experiment const& experiment, Case const& one, measure::Session const& session, Row& row) {
   Output const& output = experiment.output;

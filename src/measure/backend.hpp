@@ -93,6 +93,8 @@ class Backend {
   [[nodiscard]] virtual model::Peaks peaks(PeakRequest const& request) = 0;
   [[nodiscard]] virtual KnownPeaks known_peaks() const = 0;
   virtual std::unique_ptr<Runner> prepare(RunSpec const& spec) = 0;
+  /// Tells the vendor's profiler that the range it is to count begins, or ends, once all work so far is done.
+  virtual void mark_range([[maybe_unused]] bool begin) {}
 };
 
 /// Names of the backends that this Kokkos has, best first.

@@ -7,6 +7,11 @@
 
 #include <cuda_runtime_api.h>
 
+#if __has_include(<cuda_profiler_api.h>)  // a package of its own in some installations
+#include <cuda_profiler_api.h>
+#define FLASHPAD_HAS_CUDA_PROFILER
+#endif
+
 namespace flashpad::measure {
 
 namespace {
@@ -27,10 +32,21 @@ DeviceFacts cuda_facts() {
   return facts;
 }
 
+void mark_cuda_range([[maybe_unused]] bool begin) {
+#ifdef FLASHPAD_HAS_CUDA_PROFILER
+  if (cudaDeviceSynchronize() != cudaSuccess ||
+      (begin ? cudaProfilerStart() : cudaProfilerStop()) != cudaSuccess)
+    throw Error("backend: cuda: the profiler's range cannot be marked");
+#else
+  throw Error(
+      "profile: this build lacks cuda_profiler_api.h; allowed: install CUDA's profiler API, and build again");
+#endif
+}
+
 }  // namespace
 
 std::unique_ptr<Backend> make_cuda_backend() {
-  return std::make_unique<KokkosBackend<Kokkos::Cuda, CudaTimer>>("cuda", cuda_facts);
+  return std::make_unique<KokkosBackend<Kokkos::Cuda, CudaTimer>>("cuda", cuda_facts, mark_cuda_range);
 }
 
 }  // namespace flashpad::measure

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "measure/kokkos_backend.hpp"
+#include "measure/range_marks.hpp"
 
 #ifdef KOKKOS_ENABLE_HIP
 
@@ -7,7 +8,30 @@
 
 namespace flashpad::measure {
 
+// rocprofv3 lists dispatches by the kernel's name, of which a functor's type is a part: range_marks.hpp.
+struct FlashpadRangeBegin {
+  KOKKOS_FUNCTION void operator()(int) const {}
+};
+struct FlashpadRangeEnd {
+  KOKKOS_FUNCTION void operator()(int) const {}
+};
+
 namespace {
+
+template <class Mark>
+void launch_mark(char const* label, Mark mark) {
+  Kokkos::parallel_for(label, Kokkos::RangePolicy<kokkos_ext::HIP>(0, 1), mark);
+  kokkos_ext::HIP().fence();
+}
+
+void mark_hip_range(bool begin) {
+  if (hipDeviceSynchronize() != hipSuccess) throw Error("backend: hip: the device does not come to rest");
+  if (begin) {
+    launch_mark("flashpad::profile::begin", FlashpadRangeBegin());
+  } else {
+    launch_mark("flashpad::profile::end", FlashpadRangeEnd());
+  }
+}
 
 DeviceFacts hip_facts() {
   DeviceFacts facts;
@@ -28,7 +52,7 @@ DeviceFacts hip_facts() {
 }  // namespace
 
 std::unique_ptr<Backend> make_hip_backend() {
-  return std::make_unique<KokkosBackend<kokkos_ext::HIP>>("hip", hip_facts);
+  return std::make_unique<KokkosBackend<kokkos_ext::HIP>>("hip", hip_facts, mark_hip_range);
 }
 
 }  // namespace flashpad::measure

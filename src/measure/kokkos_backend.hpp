@@ -20,12 +20,13 @@ struct DeviceFacts {
   double last_level_cache = 0;
 };
 
-/// Backend on a Kokkos execution space. Host spaces have no `device_facts`.
+/// Backend on a Kokkos execution space. Host spaces have neither `device_facts` nor `mark`.
 template <class Exec, class Timer = FenceTimer<Exec>>
 class KokkosBackend final : public Backend {
  public:
-  explicit KokkosBackend(std::string name, DeviceFacts (*device_facts)() = nullptr)
-      : m_name(std::move(name)), m_device_facts(device_facts) {}
+  explicit KokkosBackend(std::string name, DeviceFacts (*device_facts)() = nullptr,
+                         void (*mark)(bool) = nullptr)
+      : m_name(std::move(name)), m_device_facts(device_facts), m_mark_range(mark) {}
 
   [[nodiscard]] std::string name() const override { return m_name; }
 
@@ -68,6 +69,10 @@ class KokkosBackend final : public Backend {
     return std::make_unique<KokkosRunner<Exec, Timer>>(spec);
   }
 
+  void mark_range(bool begin) override {
+    if (m_mark_range != nullptr) m_mark_range(begin);
+  }
+
  private:
   double flops(Exec const& exec, PeakRequest const& request) {
     bool const fp64 = request.dtype == DType::fp64;
@@ -92,6 +97,7 @@ class KokkosBackend final : public Backend {
 
   std::string m_name;
   DeviceFacts (*m_device_facts)();
+  void (*m_mark_range)(bool);
   KnownPeaks m_known;
 };
 

@@ -25,6 +25,22 @@ Json list_or_null(std::vector<double> const& values) { return values.empty() ? J
 
 Json text_or_null(std::string const& text) { return text.empty() ? Json() : Json(text); }
 
+void add_counters(Json& json, Counters const& counters) {
+  json["profiler"] = text_or_null(counters.profiler);
+  json["profiled_calls"] = counters.calls > 0 ? Json(counters.calls) : Json();
+  json["dram_read_bytes"] = value_or_null(counters.dram_read_bytes);
+  json["dram_write_bytes"] = value_or_null(counters.dram_write_bytes);
+  json["l2_bytes"] = value_or_null(counters.l2_bytes);
+  json["l2_hit_rate"] = value_or_null(counters.l2_hit_rate);
+  json["occupancy"] = value_or_null(counters.occupancy);
+  json["spill_bytes"] = value_or_null(counters.spill_bytes);
+  json["cycles"] = value_or_null(counters.cycles);
+  json["instructions"] = value_or_null(counters.instructions);
+  json["cache_misses"] = value_or_null(counters.cache_misses);
+  json["flops_counted"] = value_or_null(counters.flops);
+  json["simulated_bytes"] = value_or_null(counters.simulated_bytes);
+}
+
 std::string csv_field(Json const& value) {
   if (value.is_null()) return "";
   std::string const text = value.is_string() ? value.get<std::string>() : value.dump();
@@ -97,6 +113,9 @@ Json to_json(Row const& row) {
   json["launches"] = value_or_null(row.launches);
   json["speedup_vs_naive"] = value_or_null(row.speedup_vs_naive);
   json["byte_ratio"] = value_or_null(row.byte_ratio);
+  add_counters(json, row.counters.value_or(Counters{}));
+  json["saved_model"] = value_or_null(row.saved_model);
+  json["saved_measured"] = value_or_null(row.saved_measured);
   return json;
 }
 

@@ -14,6 +14,21 @@ enum class Status : std::uint8_t { ok, failed, oom, skipped };
 
 std::string_view name(Status status) noexcept;
 
+/// What a profiler counted in one call of a case, in steady state; a simulator's word is kept apart.
+struct Counters {
+  std::string profiler;    ///< "ncu", "rocprofv3", "perf_event" or "callgrind"
+  std::int64_t calls = 0;  ///< in the measured range; all numbers are a call's
+  std::optional<double> dram_read_bytes, dram_write_bytes;
+  std::optional<double> l2_bytes;     ///< between the second-level cache and the multiprocessors
+  std::optional<double> l2_hit_rate;  ///< of 1
+  std::optional<double> occupancy;    ///< achieved: resident warps or wavefronts, of the most there can be
+  std::optional<double> spill_bytes;  ///< ncu: of local memory, loaded and stored; rocprofv3: scratch a lane
+  std::optional<double> cycles, instructions;  ///< of all threads, in user mode
+  std::optional<double> cache_misses;          ///< of the last level, as the processor defines them
+  std::optional<double> flops;                 ///< retired, where the processor counts them
+  std::optional<double> simulated_bytes;       ///< lines in and out of a simulated cache: no measurement
+};
+
 /// One measured case. Every report reads this struct and nothing else; an empty optional is a null.
 struct Row {
   std::string case_name;  ///< "case" in JSON
@@ -42,7 +57,7 @@ struct Row {
   std::optional<double> tflops;
   std::optional<double> bytes_model;
   std::optional<double> bytes_tiles;     ///< tiled kernels only
-  std::optional<double> bytes_measured;  ///< only where a profiler counted
+  std::optional<double> bytes_measured;  ///< memory read and written, only where a profiler counted
   std::optional<double> intensity;       ///< flops / bytes_model
   std::optional<std::string> roof;       ///< "compute" or "bandwidth"
   std::optional<double> roof_fraction;
@@ -61,6 +76,11 @@ struct Row {
   std::optional<int> launches;
   std::optional<double> speedup_vs_naive;  ///< naive's median / this median, same case and backend
   std::optional<double> byte_ratio;        ///< model(naive) / model(this), same case
+
+  std::optional<Counters> counters;  ///< `flashpad profile` alone
+  /// Bytes of naive-vendor (or of naive, where that is not in the experiment) / this one's, same case: as the
+  /// models and as the counters have it.
+  std::optional<double> saved_model, saved_measured;
 };
 
 }  // namespace flashpad

@@ -67,6 +67,11 @@ TEST(Json, HoldsTheValuesOfTheRow) {
   EXPECT_EQ(json["launches"], 1);
   EXPECT_EQ(json["roof"], "compute");
   EXPECT_EQ(json["byte_ratio"], 9);
+  EXPECT_EQ(json["profiler"], "ncu");
+  EXPECT_EQ(json["profiled_calls"], 100);
+  EXPECT_EQ(json["dram_write_bytes"], 2e6);
+  EXPECT_EQ(json["l2_hit_rate"], 0.875);
+  EXPECT_EQ(json["saved_measured"], 7.5);
   EXPECT_TRUE(json["bytes_measured"].is_null());
   int set = 0;
   for (auto const& value : json) set += value.is_null() ? 0 : 1;

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "profile/command.hpp"
+
+#include "profile/profiler.hpp"
+#include "support.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+
+namespace flashpad::profile {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Command, GivesOutputErrorAndCode) {
+  Ended const ended = run({"/bin/sh", "-c", "echo out; echo err >&2; exit 3"});
+  EXPECT_EQ(ended.code, 3);
+  EXPECT_EQ(ended.out, "out\n");
+  EXPECT_EQ(ended.err, "err\n");
+  EXPECT_EQ(run({"/bin/sh", "-c", "kill -9 $$"}).code, 128 + 9);
+}
+
+TEST(Command, ChangesTheEnvironment) {
+  ::setenv("FLASHPAD_TEST_KEPT", "kept", 1);
+  ::setenv("FLASHPAD_TEST_CHANGED", "old", 1);
+  Ended const ended = run({"/bin/sh", "-c", "echo $FLASHPAD_TEST_KEPT $FLASHPAD_TEST_CHANGED"},
+                          {{"FLASHPAD_TEST_CHANGED", "new"}});
+  EXPECT_EQ(ended.out, "kept new\n");
+}
+
+TEST(Command, RefusesWhatCannotBeStarted) {
+  EXPECT_THAT(message_of<Error>([] { run({"/no/such/program"}); }), HasSubstr("/no/such/program"));
+}
+
+TEST(Command, FindsTheDriversOwnError) {
+  EXPECT_EQ((Ended{1, "", "noise\nflashpad: error: oom: needs more\nlast\n"}).reason(), "oom: needs more");
+  EXPECT_EQ((Ended{1, "", "noise\nlast\n"}).reason(), "last");
+}
+
+TEST(Command, FindsPrograms) {
+  Script const script("exit 0", "flashpad-test-program");
+  EXPECT_EQ(find_program(script.path()), script.path());
+  EXPECT_EQ(find_program("flashpad-test-program"), "");
+  EXPECT_EQ(find_program("flashpad-test-program", {script.folder()}), script.path());
+  EXPECT_EQ(find_program(script.folder()), "") << "a folder is no program";
+  EXPECT_NE(find_program("sh"), "");
+}
+
+TEST(Profiler, SimulatesNoGpu) {
+  EXPECT_THAT(message_of<Denied>([] { make_profiler("cuda", {.program = "", .simulate = true}); }),
+              HasSubstr("--simulate"));
+}
+
+}  // namespace
+}  // namespace flashpad::profile

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "profile/host_counters.hpp"
+
+#include "profile/profiler.hpp"
+#include "support.hpp"
+
+#include <gmock/gmock.h>
+#include <linux/perf_event.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+namespace flashpad::profile {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Events of the kernel's own, which a machine without hardware counters has too.
+HostEvent clock_event() {
+  return {"task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, &Counters::cycles};
+}
+
+void work(std::chrono::milliseconds time) {
+  auto const until = std::chrono::steady_clock::now() + time;
+  while (std::chrono::steady_clock::now() < until) {
+  }
+}
+
+class HostCountersTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    try {
+      HostCounters const counters({clock_event()});
+    } catch (Denied const& denied) {
+      GTEST_SKIP() << denied.what();
+    }
+  }
+};
+
+TEST_F(HostCountersTest, CountsBetweenStartAndStop) {
+  HostCounters counters({clock_event()});
+  work(std::chrono::milliseconds(30));
+  counters.start();
+  work(std::chrono::milliseconds(20));
+  counters.stop();
+  double const counted = *counters.read(1).cycles;  // nanoseconds of this clock
+  work(std::chrono::milliseconds(30));
+  EXPECT_GT(counted, 0);
+  EXPECT_LT(counted, 60e6) << "counts outside the range";
+  EXPECT_DOUBLE_EQ(*counters.read(1).cycles, counted) << "counts after the range";
+  EXPECT_DOUBLE_EQ(*counters.read(4).cycles, counted / 4);
+}
+
+TEST_F(HostCountersTest, CountsThreadsStartedLater) {
+  HostCounters alone({clock_event()});
+  HostCounters counters({clock_event()});
+  std::atomic<bool> go = false;
+  std::thread worker([&] {
+    while (!go) std::this_thread::yield();
+    auto const until = std::chrono::steady_clock::now() + std::chrono::milliseconds(40);
+    while (std::chrono::steady_clock::now() < until) {
+    }
+  });
+  counters.start();
+  go = true;
+  worker.join();
+  counters.stop();
+  EXPECT_GT(*counters.read(1).cycles, 5e6) << "this thread slept: what was counted is the other's";
+}
+
+TEST_F(HostCountersTest, AddsUpEventsOfOneField) {
+  HostEvent twice = clock_event();
+  twice.weight = 2;
+  HostCounters counters({clock_event(), twice});
+  counters.start();
+  work(std::chrono::milliseconds(10));
+  counters.stop();
+  HostCounters one({clock_event()});
+  one.start();
+  work(std::chrono::milliseconds(10));
+  one.stop();
+  EXPECT_GT(*counters.read(1).cycles, 1.5 * *one.read(1).cycles);
+}
+
+TEST_F(HostCountersTest, LeavesOptionalEventsOut) {
+  HostEvent const impossible = {"no-such", PERF_TYPE_SOFTWARE, 9999, &Counters::flops, 1, false};
+  HostCounters counters({clock_event(), impossible});
+  counters.start();
+  counters.stop();
+  EXPECT_FALSE(counters.read(1).flops.has_value());
+}
+
+TEST(HostCounters, SaysWhatToDoWhereThereAreNone) {
+  HostEvent const impossible = {"no-such", 0xffffff, 0, &Counters::cycles};
+  std::string const message = message_of<Denied>([&] { HostCounters const counters({impossible}); });
+  EXPECT_THAT(message, HasSubstr("no-such"));
+  EXPECT_THAT(message, HasSubstr("allowed: "));
+  EXPECT_THAT(message, Not(HasSubstr("\n")));
+}
+
+double weight_of_one_fma(std::vector<HostEvent> const& events, char const* width, double elements) {
+  for (HostEvent const& event : events) {
+    if (event.name == width) return event.weight / elements;
+  }
+  return 0;
+}
+
+TEST(HostEvents, CountFlopsWhereTheProcessorDoes) {
+  std::vector<HostEvent> const intel = host_events("GenuineIntel", 6);
+  EXPECT_EQ(weight_of_one_fma(intel, "8 wide", 8), 1);
+  EXPECT_EQ(weight_of_one_fma(intel, "16 wide", 16), 1);
+  EXPECT_EQ(host_events("AuthenticAMD", 0x19).back().field, &Counters::flops);
+  EXPECT_EQ(host_events("SomeoneElse", 6).size(), 3u);
+}
+
+}  // namespace
+}  // namespace flashpad::profile

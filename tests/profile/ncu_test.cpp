@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "profile/ncu.hpp"
+
+#include "profile/profiler.hpp"
+#include "support.hpp"
+
+#include <gmock/gmock.h>
+
+namespace flashpad::profile {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Written by hand to the format that ncu's manual describes; none of these came from a GPU.
+
+std::string const first_columns =
+    R"("ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC",)";
+
+std::string const raw_columns =
+    first_columns +
+    R"("dram__bytes_read.sum","dram__bytes_write.sum","l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum",)"
+    R"("l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum","lts__t_bytes.sum","lts__t_sector_hit_rate.pct",)"
+    R"("sm__warps_active.avg.pct_of_peak_sustained_active")"
+    "\n";
+
+std::string const range_log =
+    "==PROF== Connected to process 71 (/opt/flashpad)\n"
+    "==PROF== Profiling \"range\" - 0: 0%....50%....100% - 1 pass\n"
+    "==PROF== Disconnected from process 71\n" +
+    raw_columns +
+    R"("","","","","","","","","","","","byte","byte","sector","sector","byte","%","%")"
+    "\n"
+    R"("0","71","flashpad","127.0.0.1","range","1","0","","","0","9.0","40,000,000","10000000","20","12","800000000","75.5","12.25")"
+    "\n";
+
+TEST(Ncu, ReadsARange) {
+  Counters const counters = read_ncu(range_log, 10);
+  EXPECT_EQ(counters.profiler, "ncu");
+  EXPECT_EQ(counters.calls, 10);
+  EXPECT_DOUBLE_EQ(*counters.dram_read_bytes, 4e6);
+  EXPECT_DOUBLE_EQ(*counters.dram_write_bytes, 1e6);
+  EXPECT_DOUBLE_EQ(*counters.l2_bytes, 8e7);
+  EXPECT_DOUBLE_EQ(*counters.l2_hit_rate, 0.755);
+  EXPECT_DOUBLE_EQ(*counters.occupancy, 0.1225);
+  EXPECT_DOUBLE_EQ(*counters.spill_bytes, 32 * 32 / 10.0);
+}
+
+TEST(Ncu, ReadsScaledUnits) {
+  std::string const log =
+      raw_columns +
+      R"("","","","","","","","","","","","Gbyte","Mbyte","Ksector","sector","Kbyte","%","%")"
+      "\n"
+      R"("0","71","flashpad","h","range","1","0","","","0","9.0","1.5","2.25","3","0","4","50","25")"
+      "\n";
+  Counters const counters = read_ncu(log, 1);
+  EXPECT_DOUBLE_EQ(*counters.dram_read_bytes, 1.5e9);
+  EXPECT_DOUBLE_EQ(*counters.dram_write_bytes, 2.25e6);
+  EXPECT_DOUBLE_EQ(*counters.l2_bytes, 4e3);
+  EXPECT_DOUBLE_EQ(*counters.spill_bytes, 3000 * 32);
+}
+
+TEST(Ncu, AddsUpKernels) {
+  std::string const log =
+      raw_columns +
+      R"x("","","","","","","","","","","","byte","byte","sector","sector","byte","%","%")x"
+      "\n"
+      R"x("0","71","flashpad","h","gemm(float, int)","1","7","(128, 1, 1)","(64, 1, 1)","0","9.0","100","10","0","0","3000","90","20")x"
+      "\n"
+      R"x("1","71","flashpad","h","softmax","1","7","(128, 1, 1)","(64, 1, 1)","0","9.0","200","20","0","0","1000","10","60")x"
+      "\n";
+  Counters const counters = read_ncu(log, 2);
+  EXPECT_DOUBLE_EQ(*counters.dram_read_bytes, 150);
+  EXPECT_DOUBLE_EQ(*counters.dram_write_bytes, 15);
+  EXPECT_DOUBLE_EQ(*counters.l2_bytes, 2000);
+  EXPECT_DOUBLE_EQ(*counters.l2_hit_rate, 0.7) << "three parts of 90 and one of 10";
+  EXPECT_DOUBLE_EQ(*counters.occupancy, 0.3);
+}
+
+std::string details_line(std::string const& id, std::string const& metric, std::string const& unit,
+                         std::string const& value) {
+  return "\"" + id + R"x(","71","flashpad","h","range","1","7","(1, 1, 1)","(1, 1, 1)","0","9.0",)x" +
+         "\"Command line profiler metrics\",\"" + metric + "\",\"" + unit + "\",\"" + value + "\"\n";
+}
+
+TEST(Ncu, ReadsALineForEachMetric) {
+  std::string log = first_columns + R"("Section Name","Metric Name","Metric Unit","Metric Value")" + "\n";
+  for (std::string const id : {"0", "1"}) {
+    log += details_line(id, "dram__bytes_read.sum", "Mbyte", "2");
+    log += details_line(id, "dram__bytes_write.sum", "byte", "1,000");
+    log += details_line(id, "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", "sector", "0");
+    log += details_line(id, "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", "sector", "0");
+    log += details_line(id, "lts__t_bytes.sum", "Kbyte", "5");
+    log += details_line(id, "lts__t_sector_hit_rate.pct", "%", "40");
+    log += details_line(id, "sm__warps_active.avg.pct_of_peak_sustained_active", "%", "10");
+  }
+  Counters const counters = read_ncu(log, 4);
+  EXPECT_DOUBLE_EQ(*counters.dram_read_bytes, 1e6);
+  EXPECT_DOUBLE_EQ(*counters.dram_write_bytes, 500);
+  EXPECT_DOUBLE_EQ(*counters.l2_bytes, 2500);
+  EXPECT_DOUBLE_EQ(*counters.l2_hit_rate, 0.4);
+}
+
+TEST(Ncu, SaysWhatToDoWhereCountersAreDenied) {
+  std::string const log =
+      "==PROF== Connected to process 71 (/opt/flashpad)\n"
+      "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance "
+      "Counters "
+      "on the target device 0.\n";
+  std::string const message = message_of<Denied>([&] { read_ncu(log, 1); });
+  EXPECT_THAT(message, HasSubstr("ERR_NVGPUCTRPERM"));
+  EXPECT_THAT(message, HasSubstr("NVreg_RestrictProfilingToAdminUsers=0"));
+  EXPECT_THAT(message, Not(HasSubstr("\n")));
+}
+
+TEST(Ncu, NamesAMetricThatIsMissing) {
+  std::string log = range_log;
+  for (std::size_t at = 0; (at = log.find("dram__bytes_write")) != std::string::npos;)
+    log.replace(at, 17, "dram__other_write");
+  EXPECT_THAT(message_of<Error>([&] { read_ncu(log, 1); }), HasSubstr("dram__bytes_write.sum"));
+}
+
+TEST(Ncu, RefusesWhatIsNoNumber) {
+  std::string log = range_log;
+  log.replace(log.find("40,000,000"), 10, "n/a");
+  EXPECT_THAT(message_of<Error>([&] { read_ncu(log, 1); }), HasSubstr("dram__bytes_read.sum is `n/a`"));
+}
+
+TEST(Ncu, RefusesUnknownUnits) {
+  std::string log = range_log;
+  log.replace(log.find("\"byte\",\"byte\""), 13, "\"Xbyte\",\"byte\"");
+  EXPECT_THAT(message_of<Error>([&] { read_ncu(log, 1); }), HasSubstr("Xbyte"));
+}
+
+TEST(Ncu, PassesOnItsComplaint) {
+  EXPECT_THAT(message_of<Error>([] { read_ncu("==WARNING== No ranges were profiled.\n", 1); }),
+              HasSubstr("No ranges were profiled."));
+  EXPECT_THAT(message_of<Error>([] {
+                read_ncu("==ERROR== Failed to find metric regex:^lts__t_bytes(\\.|$)\n==WARNING== later\n",
+                         1);
+              }),
+              HasSubstr("it says: Failed to find metric"));
+  EXPECT_THAT(message_of<Error>([] { read_ncu("\x7f\x45\x4c\x46 garbage\n\n,,\n", 1); }),
+              HasSubstr("no line of metrics"));
+}
+
+// Writes the log where --log-file says, then runs what follows the last of its own options.
+std::string script_that_writes(std::string const& log) {
+  return R"(mode=
+while [ "$#" -gt 0 ]; do
+  case "$1" in
+    --version) echo "NVIDIA (R) Nsight Compute"; echo "Version 2025.3.0.0"; exit 0 ;;
+    --csv) shift ;;
+    --replay-mode) mode=$2; shift 2 ;;
+    --log-file) file=$2; shift 2 ;;
+    --*) case "$1 $2" in
+           "--cache-control none"|"--clock-control none") kept="$kept$1" ;;
+         esac; shift 2 ;;
+    *) break ;;
+  esac
+done
+[ "$kept" = "--cache-control--clock-control" ] || { echo "caches or clocks are touched" >&2; exit 9; }
+[ "$mode" = app-range ] || { echo "mode is $mode" >&2; exit 9; }
+cat > "$file" <<'EOF'
+)" + log +
+         "EOF\nexec \"$@\"\n";
+}
+
+TEST(NcuRun, CountsAChild) {
+  Script const script(script_that_writes(range_log));
+  auto const ncu = make_ncu({.program = script.path()});
+  EXPECT_EQ(ncu->name(), "ncu");
+  EXPECT_EQ(ncu->version(), "Version 2025.3.0.0");
+  TemporaryFolder const folder;
+  std::string const mark = folder.path() / "ran";
+  Counters const counters = ncu->count({"/bin/sh", "-c", "touch " + mark}, 10);
+  EXPECT_DOUBLE_EQ(*counters.dram_read_bytes, 4e6);
+  EXPECT_TRUE(std::filesystem::exists(mark)) << "the child did not run";
+}
+
+TEST(NcuRun, SaysWhyTheChildFailed) {
+  Script const script(script_that_writes("==WARNING== No ranges were profiled.\n"));
+  auto const ncu = make_ncu({.program = script.path()});
+  std::string const message = message_of<Error>([&] {
+    ncu->count({"/bin/sh", "-c", "echo 'flashpad: error: oom: needs 9 GiB' >&2; exit 1"}, 10);
+  });
+  EXPECT_EQ(message, "oom: needs 9 GiB");
+}
+
+TEST(NcuRun, SaysThatCountersAreDenied) {
+  Script const script(script_that_writes("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission\n"));
+  auto const ncu = make_ncu({.program = script.path()});
+  EXPECT_THAT(message_of<Denied>([&] { ncu->count({"/bin/true"}, 10); }), HasSubstr("ERR_NVGPUCTRPERM"));
+}
+
+TEST(NcuRun, SaysThatOutputIsGarbage) {
+  Script const script("echo '<html>no profiler</html>'\n");
+  auto const ncu = make_ncu({.program = script.path()});
+  EXPECT_THAT(message_of<Error>([&] { ncu->count({"/bin/true"}, 10); }), HasSubstr("no line of metrics"));
+}
+
+TEST(NcuRun, SaysThatItIsMissing) {
+  std::string const message = message_of<Denied>([] { make_ncu({.program = "/no/such/ncu"}); });
+  EXPECT_THAT(message, HasSubstr("/no/such/ncu"));
+  EXPECT_THAT(message, HasSubstr("Nsight Compute"));
+}
+
+}  // namespace
+}  // namespace flashpad::profile

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "../cli/process.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+namespace flashpad::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+/// `flashpad profile` on the host, with a script in valgrind's place that runs the child as it is and writes
+/// a profile by hand: bytes depend on the kernel, so that a row cannot pass with another's.
+class ProfileTest : public SmallCli {
+ protected:
+  void write_valgrind(std::string const& script) {
+    write("valgrind", "#!/bin/sh\n" + script);
+    std::filesystem::permissions(m_folder / "valgrind", std::filesystem::perms::owner_all);
+  }
+
+  static constexpr char const* works = R"(
+for word in "$@"; do
+  case "$word" in
+    --version) echo valgrind-3.19.0; exit 0 ;;
+    --callgrind-out-file=*) file=${word#*=} ;;
+    *_naive) lines=100 ;;
+    *_fused) lines=25 ;;
+  esac
+done
+while [ "${1#--}" != "$1" ]; do shift; done
+cat > "$file" <<EOF
+desc: LL cache: 33554432 B, 64 B, 16-way associative
+events: Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw ILdmr DLdmr DLdmw
+totals: 1 1 1 1 1 1 0 $lines
+EOF
+exec "$@"
+)";
+};
+
+TEST_F(ProfileTest, PutsModelAndSimulationSideBySide) {
+  write_valgrind(works);
+  Finished const finished = flashpad(
+      {"profile", "small.yaml", "--simulate", "--profiler", "./valgrind", "--filter", "n64", "--calls", "2"});
+  ASSERT_EQ(finished.code, 0) << finished.err << finished.out;
+  EXPECT_THAT(finished.out, HasSubstr("callgrind valgrind-3.19.0"));
+  EXPECT_THAT(finished.out, HasSubstr("simulated: a model of caches, no measurement"));
+  nlohmann::json const document = json("results/small.json");
+  EXPECT_EQ(document["context"]["profilers"][0]["name"], "callgrind");
+  nlohmann::json const& rows = document["rows"];
+  ASSERT_EQ(rows.size(), 2u);
+  double const lines[] = {100, 25};
+  for (std::size_t r = 0; r < 2; ++r) {
+    EXPECT_EQ(rows[r]["status"], "ok");
+    EXPECT_EQ(rows[r]["verified"], true);
+    EXPECT_EQ(rows[r]["profiler"], "callgrind");
+    EXPECT_EQ(rows[r]["profiled_calls"], 2);
+    EXPECT_EQ(rows[r]["simulated_bytes"], lines[r] * 64 / 2) << rows[r]["case"];
+    EXPECT_TRUE(rows[r]["bytes_measured"].is_null()) << "a simulation is no measurement";
+    EXPECT_TRUE(rows[r]["saved_measured"].is_null());
+    EXPECT_GT(rows[r]["bytes_model"], 0);
+  }
+  EXPECT_EQ(rows[1]["saved_model"], 3);
+}
+
+TEST_F(ProfileTest, FailsTheRowOfAGarbledProfile) {
+  write_valgrind("[ \"$1\" = --version ] && echo 1; exit 0\n");
+  Finished const finished = flashpad({"profile", "small.yaml", "--simulate", "--profiler", "./valgrind",
+                                      "--filter", "n64_", "--calls", "1"});
+  EXPECT_EQ(finished.code, 1);
+  EXPECT_THAT(finished.out, HasSubstr("callgrind: its output lacks"));
+  EXPECT_EQ(json("results/small.json")["rows"][0]["status"], "failed");
+}
+
+TEST_F(ProfileTest, FailsTheRowOfAChildThatFails) {
+  write_valgrind("[ \"$1\" = --version ] && exit 0; echo 'flashpad: error: oom: needs more' >&2; exit 1\n");
+  Finished const finished =
+      flashpad({"profile", "small.yaml", "--simulate", "--profiler", "./valgrind", "--filter", "n64_"});
+  EXPECT_EQ(finished.code, 1);
+  EXPECT_THAT(finished.out, HasSubstr("oom: needs more"));
+}
+
+TEST_F(ProfileTest, RefusesAProfilerThatIsNotThere) {
+  Finished const finished =
+      flashpad({"profile", "small.yaml", "--simulate", "--profiler", "/no/such/valgrind"});
+  EXPECT_EQ(finished.code, 2);
+  expect_one_error_line(finished);
+  EXPECT_THAT(finished.err, HasSubstr("/no/such/valgrind"));
+  EXPECT_THAT(left_behind(), ElementsAre("results")) << "but nothing in it";
+  EXPECT_FALSE(exists("results/small.json"));
+}
+
+// Either there are counters, and every row has them, or one line says why not and what to do.
+TEST_F(ProfileTest, CountsOrSaysWhyNot) {
+  Finished const finished = flashpad({"profile", "small.yaml", "--filter", "n64_"});
+  if (finished.code == 2) {
+    expect_one_error_line(finished);
+    EXPECT_THAT(finished.err, HasSubstr("no hardware counters"));
+    EXPECT_THAT(finished.err, HasSubstr("allowed: "));
+    return;
+  }
+  ASSERT_EQ(finished.code, 0) << finished.err << finished.out;
+  for (auto const& row : json("results/small.json")["rows"]) {
+    EXPECT_EQ(row["profiler"], "perf_event");
+    EXPECT_GT(row["instructions"], 1000);
+    EXPECT_GT(row["cycles"], 1000);
+  }
+}
+
+TEST_F(ProfileTest, RefusesAnUnknownReplayMode) {
+  Finished const finished = flashpad({"profile", "small.yaml", "--replay-mode", "sideways"});
+  EXPECT_EQ(finished.code, 2);
+  EXPECT_THAT(finished.err, HasSubstr("app-range"));
+}
+
+}  // namespace
+}  // namespace flashpad::cli
