@@ -7,6 +7,7 @@
 #include "attention/automatic.hpp"
 #include "attention/runner.hpp"
 #include "kokkos_ext/execution.hpp"
+#include "kokkos_ext/region.hpp"
 #include "problem/text.hpp"
 
 #include <algorithm>
@@ -102,6 +103,8 @@ void PlanState<Exec>::run(Exec const& exec, Arguments const& arguments) {
   std::string const refusal = m_runner->refusal(arguments);
   if (!refusal.empty()) throw Error(refusal);
 
+  static std::string const name_of_call = "flashpad::attention";  // kept: a call allocates nothing
+  kokkos_ext::Region const region(name_of_call);
   std::lock_guard const lock(m_mutex);
   if (m_choice.workspace_bytes > 0) {
     if (m_last && !kokkos_ext::same_instance(*m_last, exec)) m_last->fence();

@@ -4,6 +4,7 @@
 #include <flashpad/error.hpp>
 
 #include "kokkos_ext/allocation.hpp"
+#include "kokkos_ext/region.hpp"
 #include "kokkos_ext/tools.hpp"
 #include "measure/elements.hpp"
 #include "measure/interrupt.hpp"
@@ -114,6 +115,7 @@ Session::Session(Settings const& settings, std::function<Backend&(std::string co
     : m_settings(settings), m_find_backend(std::move(find_backend)) {}
 
 Row Session::measure(Case const& one) {
+  kokkos_ext::Region const region(one.name);
   m_outputs.reset();
   Row row;
   std::unique_ptr<Prepared> const prepared = prepare(one, row);
@@ -154,8 +156,11 @@ std::unique_ptr<Prepared> Session::prepare_on(Case const& one, Backend& place, R
               pack(inputs.v, extents_of_v(one.shape), one.dtype, one.layout));
   runner.fill_outputs_with_nan();
   auto const start = std::chrono::steady_clock::now();
-  runner.call(0, true);
-  runner.fence();
+  {
+    kokkos_ext::Region const region("flashpad::first_call");
+    runner.call(0, true);
+    runner.fence();
+  }
   std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - start;
   row.first_call_s = runner.plan_seconds() + seconds.count();
   prepared->outputs = runner.fetch();
@@ -264,9 +269,12 @@ void Session::time(Case const& one, Prepared& prepared, Row& row) {
     runner.fence();
   }
   std::vector<double> seconds;
-  for (int i = 0; i < m_settings.timing.repetitions; ++i) {
-    stop_if_interrupted();
-    seconds.push_back(runner.timed_call(turn++ % prepared.copies));
+  {
+    kokkos_ext::Region const region("flashpad::timed_calls");
+    for (int i = 0; i < m_settings.timing.repetitions; ++i) {
+      stop_if_interrupted();
+      seconds.push_back(runner.timed_call(turn++ % prepared.copies));
+    }
   }
 
   // What was timed is what was verified: the same inputs give the same bits, whichever copy they come from.
