@@ -135,6 +135,30 @@ void read_rows(JsonValue const& rows, ResultFile& file) {
   }
 }
 
+void read_searches(JsonValue const& searches, ResultFile& file) {
+  file.writer = "flashpad tune";
+  for (std::size_t i = 0; i < searches.size(); ++i) {
+    JsonValue const search = searches.at(i);
+    Measurement m;
+    take_facts(search,
+               {"kernel", "backend", "engine", "dtype", "batch", "heads", "kv_heads", "seq_q", "seq_k",
+                "head_dim", "value_dim", "mask"},
+               m);
+    m.name = short_name(m.facts, "backend");
+    m.status = search.at("status").text();
+    if (search.has("winner_median_s")) {
+      m.seconds = search.at("winner_median_s").seconds();
+      m.status = "ok";
+    }
+    if (search.has("winner")) {
+      JsonValue const winner = search.at("winner");
+      m.facts["tile"] = winner.at("q").word() + "x" + winner.at("k").word();
+      take_facts(winner, {"team", "stages"}, m);
+    }
+    file.rows.push_back(std::move(m));
+  }
+}
+
 void read_google_benchmark(JsonValue const& benchmarks, ResultFile& file) {
   file.writer = "Google Benchmark";
   std::map<std::string, std::size_t> place;

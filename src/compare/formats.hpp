@@ -12,6 +12,9 @@ namespace flashpad::compare {
 /// are in `ms`).
 void read_rows(JsonValue const& rows, ResultFile& file);
 
+/// "searches" of flashpad tune: the winner of each, by the name that its problem and kernel have in short.
+void read_searches(JsonValue const& searches, ResultFile& file);
+
 /// "benchmarks": of Google Benchmark, as flashpad bench writes them. Repetitions of a benchmark are samples
 /// of one row; of the aggregates only the median counts, and only where the repetitions are not there.
 void read_google_benchmark(JsonValue const& benchmarks, ResultFile& file);

@@ -75,6 +75,8 @@ ResultFile parse_results(std::string const& text, std::string const& label) {
   if (!file.context.is_object()) document.at("context").refuse("an object");
   if (document.has("benchmarks")) {
     read_google_benchmark(document.at("benchmarks"), file);
+  } else if (document.has("searches")) {
+    read_searches(document.at("searches"), file);
   } else if (document.has("rows")) {
     read_rows(document.at("rows"), file);
   } else {

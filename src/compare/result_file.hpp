@@ -24,8 +24,9 @@ struct Measurement {
 };
 
 struct ResultFile {
-  std::string label;       ///< as it was named
-  std::string writer;      ///< "flashpad run", "Google Benchmark", "bench_host.py", "gpu_peers.py"
+  std::string label;  ///< as it was named
+  std::string
+      writer;  ///< "flashpad run", "flashpad tune", "Google Benchmark", "bench_host.py", "gpu_peers.py"
   nlohmann::json context;  ///< an object; empty where the file has none
   std::vector<Measurement> rows;
 };
@@ -34,7 +35,7 @@ struct ResultFile {
 /// Facts that are absent, and the one left out, have no part in it.
 std::string short_name(std::map<std::string, std::string> const& facts, std::string const& leave_out = "");
 
-/// Reads a result file of any of the four writers. Throws Error in one line that names the file, and the line
+/// Reads a result file of any of the five writers. Throws Error in one line that names the file, and the line
 /// and column of broken JSON or the path of the value at fault, with what is allowed.
 ResultFile read_results(std::filesystem::path const& file);
 

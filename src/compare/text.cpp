@@ -2,13 +2,18 @@
 #include "compare/text.hpp"
 
 #include "compare/json_value.hpp"
+#include "model/fusing.hpp"
 #include "report/table.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <map>
+#include <string_view>
+#include <system_error>
 
 namespace flashpad::compare {
 
@@ -111,23 +116,63 @@ std::string only_in(Comparison const& comparison) {
   return text;
 }
 
+std::string fact_of(Measurement const& row, char const* fact) {
+  auto const found = row.facts.find(fact);
+  return found == row.facts.end() ? "" : found->second;
+}
+
+// 0 where the text is no number of the kind that a report has.
+int number_of(std::string const& text) {
+  int value = 0;
+  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size() ? value : 0;
+}
+
+// What the tile's accumulator takes of the registers of a GPU's team, which is what most often decides its
+// rows.
+std::string on_chip(Measurement const& row) {
+  std::string const tile = fact_of(row, "tile");
+  int const rows = number_of(tile.substr(0, tile.find('x')));
+  std::string const width = fact_of(row, "value_dim");
+  int const dim = number_of(width.empty() ? fact_of(row, "head_dim") : width);
+  if (rows <= 0 || dim <= 0) return "?";
+  DType const dtype = fact_of(row, "dtype") == "fp64" ? DType::fp64 : DType::fp32;
+  double const bytes = model::accumulator_bytes(rows, dim, dtype);
+  std::string const backend = fact_of(row, "backend");
+  int const lanes = backend == "hip" ? 64 : backend == "cuda" ? 32 : 0;
+  int const team = number_of(fact_of(row, "team"));
+  std::string text = report::format_bytes(bytes);
+  if (lanes > 0 && team > 0) {
+    text += fmt::format(" or {:.0f} registers of each of {} x {} lanes",
+                        model::registers_per_lane(bytes, team, lanes), team, lanes);
+  }
+  return text;
+}
+
+std::string difference_of(Measurement const& a, Measurement const& b, std::string const& column,
+                          std::string const& by) {
+  std::string what;
+  for (char const* fact :
+       {"kernel", "backend", "engine", "tile", "team", "stages", "splits", "cache", "threads"}) {
+    std::string const one = fact_of(a, fact);
+    std::string const other = fact_of(b, fact);
+    if (fact == by || one == other || one.empty() || other.empty()) continue;
+    what += fmt::format("{}{} {} in A, {} in {}", what.empty() ? "" : "; ", fact, printable(one),
+                        printable(other), column);
+    if (std::string_view(fact) == "tile")
+      what += fmt::format(" (accumulator {}, {})", on_chip(a), on_chip(b));
+  }
+  return what;
+}
+
 // Another tile, engine or backend behind the same name explains a time, or spoils a comparison.
 std::string other_methods(Comparison const& comparison, Rules const& rules) {
   std::map<std::string, std::vector<std::string>> names;  // by what differs
   for (Line const& line : comparison.lines) {
     Measurement const* const base = line.cells.front().row;
     for (std::size_t c = 1; c < line.cells.size(); ++c) {
-      Measurement const* const row = line.cells[c].row;
-      if (base == nullptr || row == nullptr || !row->seconds || !base->seconds) continue;
-      std::string what;
-      for (char const* fact : {"kernel", "backend", "engine", "tile", "splits", "cache", "threads"}) {
-        auto const one = base->facts.find(fact);
-        auto const other = row->facts.find(fact);
-        if (fact == rules.by || one == base->facts.end() || other == row->facts.end()) continue;
-        if (one->second == other->second) continue;
-        what += fmt::format("{}{} {} in A, {} in {}", what.empty() ? "" : "; ", fact, printable(one->second),
-                            printable(other->second), letter(c));
-      }
+      if (!line.cells[c].ratio) continue;
+      std::string const what = difference_of(*base, *line.cells[c].row, letter(c), rules.by);
       if (!what.empty()) names[what].push_back(printable(line.name));
     }
   }

@@ -96,7 +96,21 @@ TEST(Compare, NamesWhatOnlyOneFileHas) {
 TEST(Compare, TellsAnotherTileBehindTheSameName) {
   std::vector<ResultFile> const files = {file("a", {row("x", 1, 0.01, 10, {{"tile", "64x64"}})}),
                                          file("b", {row("x", 1, 0.01, 10, {{"tile", "128x64"}})})};
-  EXPECT_THAT(text(files, {}, compare(files, {}), {}), HasSubstr("tile 64x64 in A, 128x64 in B: x\n"));
+  EXPECT_THAT(text(files, {}, compare(files, {}), {}),
+              HasSubstr("tile 64x64 in A, 128x64 in B (accumulator ?, ?): x\n"));
+}
+
+// One tile takes half of a lane's registers where a wavefront has twice the lanes.
+TEST(Compare, ExplainsWinningTilesByWhatTheyTakeOnChip) {
+  auto const of = [](char const* backend, char const* tile) {
+    return std::map<std::string, std::string>{
+        {"backend", backend}, {"tile", tile}, {"head_dim", "128"}, {"dtype", "bf16"}, {"team", "4"}};
+  };
+  std::vector<ResultFile> const files = {file("a", {row("x", 1, 0.01, 10, of("cuda", "64x64"))}),
+                                         file("b", {row("x", 1, 0.01, 10, of("hip", "128x64"))})};
+  EXPECT_THAT(text(files, {}, compare(files, {}), {}),
+              HasSubstr("(accumulator 32.00 KiB or 64 registers of each of 4 x 32 lanes, 64.00 KiB or 64 "
+                        "registers of each of 4 x 64 lanes): x\n"));
 }
 
 TEST(Compare, KeepsTerminalsSafeFromNames) {

@@ -67,6 +67,25 @@ TEST(ResultFile, ReadsGoogleBenchmark) {
   EXPECT_FALSE(file.rows[3].seconds);
 }
 
+TEST(ResultFile, ReadsTheWinnersOfASearch) {
+  ResultFile const file = parse_results(
+      R"({"kind": "tune", "context": {}, "rows": [{"case": "x"}, {"case": "x"}], "searches": [
+        {"case": "x", "kernel": "fused", "backend": "cuda", "engine": "mma", "dtype": "bf16", "batch": 1, "heads": 8,
+         "kv_heads": 8, "seq_q": 512, "seq_k": 512, "head_dim": 64, "value_dim": 64, "mask": "none",
+         "status": "tuned", "winner": {"q": 128, "k": 64, "team": 4, "stages": 2}, "winner_median_s": 0.5},
+        {"case": "y", "kernel": "stats", "dtype": "fp32", "status": "failed", "winner": null}]})",
+      "t.json");
+  EXPECT_EQ(file.writer, "flashpad tune");
+  ASSERT_EQ(file.rows.size(), 2u);
+  EXPECT_EQ(file.rows[0].name, "b1_h8_n512_d64_bf16_none_fused") << "the same on every backend";
+  EXPECT_EQ(file.rows[0].seconds, 0.5);
+  EXPECT_EQ(file.rows[0].facts.at("tile"), "128x64");
+  EXPECT_EQ(file.rows[0].facts.at("team"), "4");
+  EXPECT_EQ(file.rows[1].status, "failed");
+  EXPECT_THAT(refusal("{\"searches\": [{\"status\": \"tuned\", \"winner\": 3}]}"),
+              HasSubstr("searches[0].winner: is 3; allowed: an object"));
+}
+
 TEST(ResultFile, ReadsWhatTheScriptsWroteOfThePeers) {
   std::string const results = FLASHPAD_SOURCE_DIR "/docs/results/";
   ResultFile const gpu = read_results(results + "h200-peers-bf16.json");

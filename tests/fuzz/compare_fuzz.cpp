@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compare/text.hpp"
+#include "fuzz/require.hpp"
+
+#include <flashpad/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+using flashpad::test::require;
+namespace compare = flashpad::compare;
+
+// What can be read can be compared with itself, by file and by kernel, and shown on a terminal.
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+  std::string const text(reinterpret_cast<char const*>(data), size);
+  for (char const* by : {"", "kernel"}) {
+    try {
+      compare::ResultFile const file = compare::parse_results(text, "fuzz");
+      compare::Rules rules;
+      rules.by = by;
+      rules.fail_if_slower = 0;
+      compare::Comparison const comparison = compare::compare({file, file}, rules);
+      std::string const shown =
+          compare::text({file, file}, compare::differences({file, file}), comparison, rules);
+      require(shown.find('\x1b') == std::string::npos, "an escape reaches the terminal");
+      require(*by != '\0' || compare::broken(comparison, rules).empty(), "a file is slower than itself");
+    } catch (flashpad::Error const& error) {
+      std::string const message = error.what();
+      require(!message.empty() && message.find('\n') == std::string::npos, "a message that is not one line");
+    }
+  }
+  return 0;
+}
