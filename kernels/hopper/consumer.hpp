@@ -22,7 +22,7 @@ struct Work {
   /// A lane's value for the whole warp: the compiler then knows it for uniform.
   static __device__ int uniform(int value) { return __shfl_sync(0xffffffffu, value, 0); }
 
-  __device__ void read(HopperParams const& p, HopperOrder const& order, int warpgroup) {
+  __device__ void read(HopperParams const& p, HopperOrder const& order, int block) {
     int const tile_query = query_of(p, uniform(order.item.tile));
     diagonal = tile_query + p.band.offset;
     key = uniform(order.walk.first);
@@ -32,11 +32,11 @@ struct Work {
     clear_begin = clear_end = 0;
     int first_query, last;
     if constexpr (Tiling::manner.packed) {
-      first_query = warpgroup * 64 / p.group;
-      last = min(p.tile_queries, (warpgroup * 64 + 63) / p.group + 1);
+      first_query = block * 64 / p.group;
+      last = min(p.tile_queries, (block * 64 + 63) / p.group + 1);
     } else {
-      first_query = warpgroup * 64;
-      last = warpgroup * 64 + 64;
+      first_query = block * 64;
+      last = block * 64 + 64;
     }
     first_query += tile_query;
     last = min(last + tile_query, p.seq_q);
@@ -63,7 +63,7 @@ struct Consumer {
 
   HopperParams const& p;
   Shared<Tiling> const& shared;
-  Place place;
+  Place<Tiling> place;
   Ring<Tiling::stages> k_ring, v_ring;
   Ring<Tiling::q_stages> q_ring;
   Ring<Tiling::work_slots> work_ring;
@@ -75,7 +75,7 @@ struct Consumer {
   Softmax softmax;
 
   __device__ Consumer(HopperParams const& params, Shared<Tiling> const& memory, int index)
-      : p(params), shared(memory), place{index} {}
+      : p(params), shared(memory), place{index, index} {}
 
   /// Warpgroups take turns at the tensor cores, so that one's softmax hides under another's products.
   __device__ void wait_turn() const {
@@ -88,7 +88,7 @@ struct Consumer {
 
   __device__ void start_scores(int q_stage) {
     std::uint64_t const q = matrix_descriptor(
-        shared_address(shared.q) + q_stage * Tiling::q_bytes + place.warpgroup * 64 * Tiling::row_bytes, 0);
+        shared_address(shared.q) + q_stage * Tiling::q_bytes + place.block() * 64 * Tiling::row_bytes, 0);
     std::uint64_t const k = matrix_descriptor(shared_address(shared.k) + k_ring.stage * Tiling::k_bytes, 0);
     pin(s);
     products_fence();
@@ -238,7 +238,7 @@ struct Consumer {
     if constexpr (manner.packed) {
       store_packed<Tiling>(p, place, softmax, o, item);
       place.sync_warpgroup();  // all four warps are done with Q
-    } else if (has_rows(query_of(p, item.tile) + place.warpgroup * 64)) {
+    } else if (has_rows(query_of(p, item.tile) + place.block() * 64)) {
       store_tile<Tiling>(p, place, shared.q + work.q_stage * Tiling::q_bytes, softmax, o, item);
     }
     release(shared.work_empty + work.slot);
@@ -252,13 +252,22 @@ struct Consumer {
     return Work<Tiling>::uniform(shared.work[work_ring.stage].item.batch) >= 0;
   }
 
+  /// Under a mask the last rows of a tile see more tiles of keys than the first: warpgroups take them in
+  /// turn, and none waits for the others.
+  __device__ int block_of(int slot) const {
+    static_assert(!manner.rotates || Tiling::warpgroups == Tiling::work_slots);
+    int const block = place.warpgroup + slot;
+    return block < Tiling::warpgroups ? block : block - Tiling::warpgroups;
+  }
+
   /// Item after item; tiles that only other warpgroups see are passed over.
   __device__ void run_items() {
     bool more = more_work();
     while (more) {
       Work<Tiling> work;
       work.slot = work_ring.stage;
-      work.read(p, shared.work[work.slot], place.warpgroup);
+      place.moved = block_of(work.slot);
+      work.read(p, shared.work[work.slot], place.block());
       work_ring.next();
       barrier_wait(shared.q_full + q_ring.stage, q_ring.parity);
       work.q_stage = q_ring.stage;

@@ -7,13 +7,17 @@
 namespace flashpad::hopper {
 
 /// Where a thread stands among the consumers.
+template <class Tiling>
 struct Place {
   int warpgroup;                                        // 0 is the first consumer
+  int moved;                                            // see block()
   int warp = static_cast<int>(threadIdx.x % 128 / 32);  // unsigned, as division by shifts is
   int lane = static_cast<int>(threadIdx.x % 32);
 
+  /// Which 64 rows of the tile its warpgroup takes.
+  __device__ int block() const { return Tiling::manner.rotates ? moved : warpgroup; }
   /// First of the thread's two rows of the tile; the other is 8 further.
-  __device__ int row() const { return warpgroup * 64 + warp * 16 + lane / 4; }
+  __device__ int row() const { return block() * 64 + warp * 16 + lane / 4; }
   __device__ void sync_warpgroup() const { named_sync(8 + warpgroup, 128); }
   __device__ bool first_thread() const { return threadIdx.x % 128 == 0; }
 };
@@ -21,13 +25,14 @@ struct Place {
 /// 64 rows of O through the shared memory of their Q, in the swizzle of the tensor map, and out by the copy
 /// engine.
 template <class Tiling>
-__device__ void store_tile(HopperParams const& p, Place const& place, unsigned char* q, Softmax& softmax,
-                           float const (&o)[Tiling::dv / 2], HopperSchedule::Item const& item) {
+__device__ void store_tile(HopperParams const& p, Place<Tiling> const& place, unsigned char* q,
+                           Softmax& softmax, float const (&o)[Tiling::dv / 2],
+                           HopperSchedule::Item const& item) {
   using Element = typename Tiling::Element;
   float inverse[2];
   softmax.close(inverse);
   int const first_row = query_of(p, item.tile);
-  unsigned char* const mine = q + place.warpgroup * 64 * Tiling::row_bytes;
+  unsigned char* const mine = q + place.block() * 64 * Tiling::row_bytes;
   // Lane l of a warp gives row l % 16; the two halves of the warp take neighbouring chunks of 16 bytes, and a
   // chunk's place in its row of 128 bytes is its number xor the row's.
   int const row = place.warp * 16 + place.lane % 16;
@@ -48,7 +53,7 @@ __device__ void store_tile(HopperParams const& p, Place const& place, unsigned c
   if (place.first_thread()) {
 #pragma unroll
     for (int c = 0; c < Tiling::dv_blocks; ++c) {
-      copy_out(&p.o, mine + c * Tiling::rows * Tiling::row_bytes, c * 64, first_row + place.warpgroup * 64,
+      copy_out(&p.o, mine + c * Tiling::rows * Tiling::row_bytes, c * 64, first_row + place.block() * 64,
                item.head, item.batch);
     }
     copy_out_commit();
@@ -58,14 +63,14 @@ __device__ void store_tile(HopperParams const& p, Place const& place, unsigned c
   for (int half = 0; half < 2; ++half) {
     int const lse_row = first_row + place.row() + half * 8;
     if (p.lse.data != nullptr && place.lane % 4 == 0 && lse_row < p.seq_q)
-      p.lse.element<float>(item.batch, item.head, lse_row) = softmax.lse(half, p.scale_log2);
+      p.lse.element<float>(item.batch, item.head, lse_row) = softmax.lse(half);
   }
 }
 
 /// The rows of a packed tile, straight from registers: O and its log-sum-exp where keys are not split, else
 /// those of this part.
 template <class Tiling>
-__device__ void store_packed(HopperParams const& p, Place const& place, Softmax& softmax,
+__device__ void store_packed(HopperParams const& p, Place<Tiling> const& place, Softmax& softmax,
                              float const (&o)[Tiling::dv / 2], HopperSchedule::Item const& item) {
   using Element = typename Tiling::Element;
   float inverse[2];
@@ -79,7 +84,7 @@ __device__ void store_packed(HopperParams const& p, Place const& place, Softmax&
     int const column = place.lane % 4 * 2;
     if (p.schedule.splits == 1) {
       if (p.lse.data != nullptr && column == 0)
-        p.lse.element<float>(item.batch, head, query) = softmax.lse(half, p.scale_log2);
+        p.lse.element<float>(item.batch, head, query) = softmax.lse(half);
       char* const to = p.out.row(item.batch, head, query) + column * 2;
 #pragma unroll
       for (int j = 0; j < Tiling::dv / 8; ++j) {
@@ -91,8 +96,7 @@ __device__ void store_packed(HopperParams const& p, Place const& place, Softmax&
     } else {
       std::int64_t const place_of_row =
           ((static_cast<std::int64_t>(item.split) * p.batch + item.batch) * p.heads + head) * p.seq_q + query;
-      if (column == 0)
-        p.partial_sums[place_of_row] = make_float2(softmax.reference(half, p.scale_log2), softmax.sum[half]);
+      if (column == 0) p.partial_sums[place_of_row] = make_float2(softmax.reference[half], softmax.sum[half]);
       float* const to = p.partial + place_of_row * p.value_dim + column;
 #pragma unroll
       for (int j = 0; j < Tiling::dv / 8; ++j) {

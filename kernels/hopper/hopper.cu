@@ -59,8 +59,9 @@ void launch_typed(HopperCall const& call, cudaStream_t stream) {
     return masked ? launch<Tiling64Masked<T>>(call, 1, stream) : launch<Tiling64<T>>(call, 1, stream);
   if (d <= 96) return launch<Tiling96<T>>(call, 1, stream);
   if (d <= 128) {
-    return s.seq_k >= 8192 ? launch<Tiling128Long<T>>(call, 1, stream)
-                           : launch<Tiling128<T>>(call, 1, stream);
+    if (s.seq_k < 8192) return launch<Tiling128<T>>(call, 1, stream);
+    return masked ? launch<Tiling128LongMasked<T>>(call, 1, stream)
+                  : launch<Tiling128Long<T>>(call, 1, stream);
   }
   if (d <= 192 && s.value_dim <= 128) {
     return masked ? launch<Tiling192x128Masked<T>>(call, 1, stream)

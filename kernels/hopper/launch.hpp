@@ -37,16 +37,17 @@ struct Specs {
   }
 };
 
-/// Heads that are worked on together: as many as keep their K and V in the second-level cache. Under a mask,
-/// where items differ, also as many as have enough items to even out, for the last ones are as heavy as any.
+/// Heads that are worked on together: as many as keep their K and V in a third of the second-level cache,
+/// whose halves each hold what both read. Under a mask, where items differ, also as many as have enough items
+/// to even out, for the last ones are as heavy as any.
 inline int section_of(HopperCall const& call, int query_tiles) {
   Shape const& s = call.shape;
   double const all = static_cast<double>(s.batch * s.heads);
   double const group = static_cast<double>(s.heads / s.kv_heads);
   double const head_bytes = 2.0 * static_cast<double>(s.seq_k * (s.head_dim + s.value_dim)) / group;
-  double section = (s.seq_k <= 1024 ? 8e6 : 32e6) / std::max(head_bytes, 1.0);
+  double section = (s.seq_k <= 1024 ? 8e6 : 17e6) / std::max(head_bytes, 1.0);
   if (!call.mask.is_none()) {
-    double const items = (s.seq_k > 8192 ? 8.0 : 3.0) * call.multiprocessors;
+    double const items = (s.seq_k > 8192 ? 5.0 : 3.0) * call.multiprocessors;
     section = std::max(section, std::ceil(items / query_tiles));
   }
   double const sections = std::max(1.0, std::floor(all / std::max(section, 1.0)));

@@ -7,6 +7,8 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include <cfloat>
+
 // Online softmax over tiles of scores in registers, two query rows a thread (wgmma.hpp has the layout). Keys
 // is the number of the tile's columns that are looked at.
 
@@ -41,24 +43,22 @@ __device__ void mask_scores(float (&s)[N], HopperBand const& band, int const (&d
   }
 }
 
-/// Of a thread's two rows: the score that probabilities are relative to, and the sum of this thread's.
+/// Of a thread's two rows: what probabilities are relative to, in powers of two, and the sum of this
+/// thread's.
+///
+/// P = 2^(s * scale - reference) is one multiply-add and so has the rounding of the reference in it. That
+/// cancels in the division, but from 2^27 on it can be more than 8. References are rounded down, so that it
+/// is then seen as a maximum that has grown; and where raising the reference does not help, products are
+/// rounded by themselves, in which equals cancel.
+///
+/// -FLT_MAX is a reference and no sentinel: a finite score is never 8 below it, and -infinity gives P = 0.
 struct Softmax {
-  float max[2], sum[2];
+  float reference[2], sum[2];
 
   __device__ void reset() {
-    max[0] = max[1] = -INFINITY;
+    reference[0] = reference[1] = -FLT_MAX;
     sum[0] = sum[1] = 0;
   }
-
-  /// -infinity - -infinity would be NaN: a row that has seen no key yet takes 0 as its reference.
-  static __device__ float reference_of(float most, float scale_log2) {
-    return most == -INFINITY ? 0.0f : __fmul_rn(most, scale_log2);
-  }
-
-  /// Half a unit in the last place of a reference this far out is 64: a multiply-add's exponent, which has
-  /// that rounding in it, is past what a power of two can hold. Such rows take rounded products instead, in
-  /// which equals cancel.
-  static __device__ bool far(float reference) { return fabsf(reference) > 0x1p30f; }
 
   /// Probabilities relative to the reference there is, rounded, without waiting for the maximum of these
   /// scores. False where it turns out that a maximum of the warp has grown by more than 2^8: then nothing is
@@ -70,20 +70,18 @@ struct Softmax {
     float total[2];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      float const reference = reference_of(max[half], scale_log2);
       float most = -INFINITY;
       total[half] = 0;
 #pragma unroll
       for (int j = 0; j < Keys / 8; ++j) {
         float const s0 = s[4 * j + 2 * half], s1 = s[4 * j + 2 * half + 1];
-        float const p0 = exp2_approx(s0 * scale_log2 - reference);
-        float const p1 = exp2_approx(s1 * scale_log2 - reference);
+        float const p0 = exp2_approx(fmaf(s0, scale_log2, -reference[half]));
+        float const p1 = exp2_approx(fmaf(s1, scale_log2, -reference[half]));
         to[2 * j + half] = pack(p0, p1, static_cast<Element*>(nullptr));
         total[half] += p0 + p1;
         most = fmaxf(most, fmaxf(s0, s1));
       }
-      // The difference is false where both are -infinity, as NaN compares.
-      grown = grown || (most - max[half]) * scale_log2 > 8 || far(reference);
+      grown = grown || fmaf(most, scale_log2, -reference[half]) > 8;
     }
     if (__any_sync(0xffffffffu, grown)) return false;
     sum[0] += total[0];
@@ -97,38 +95,41 @@ struct Softmax {
   __device__ void update(float (&s)[N], float scale_log2, float (&alpha)[2]) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      float most = max[half];
+      float most = -INFINITY;
 #pragma unroll
       for (int j = 0; j < Keys / 8; ++j) {
         most = fmaxf(most, fmaxf(s[4 * j + 2 * half], s[4 * j + 2 * half + 1]));
       }
       most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1));
       most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 2));
-      float const reference = reference_of(most, scale_log2);
-      alpha[half] = exp2_approx(__fmul_rn(max[half], scale_log2) - reference);
-      max[half] = most;
-      float const total =
-          far(reference)
-              ? weigh<Keys>(s, half, [&](float score) { return __fmul_rn(score, scale_log2) - reference; })
-              : weigh<Keys>(s, half, [&](float score) { return fmaf(score, scale_log2, -reference); });
+      float const raised = fmaxf(reference[half], __fmul_rd(most, scale_log2));
+      alpha[half] = exp2_approx(reference[half] - raised);
+      reference[half] = raised;
+      float scale = scale_log2, subtracted = raised;
+      if (fmaf(most, scale_log2, -raised) > 8) {
+#pragma unroll
+        for (int j = 0; j < Keys / 8; ++j) {
+#pragma unroll
+          for (int e = 0; e < 2; ++e) {
+            float& score = s[4 * j + 2 * half + e];
+            score = __fmul_rd(score, scale_log2) - raised;
+          }
+        }
+        scale = 1;
+        subtracted = 0;
+      }
+      float total = 0;
+#pragma unroll
+      for (int j = 0; j < Keys / 8; ++j) {
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          float& score = s[4 * j + 2 * half + e];
+          score = exp2_approx(fmaf(score, scale, -subtracted));
+          total += score;
+        }
+      }
       sum[half] = sum[half] * alpha[half] + total;
     }
-  }
-
-  /// Scores of one of the rows to 2^exponent, in place; returns their sum.
-  template <int Keys, int N, class Exponent>
-  static __device__ float weigh(float (&s)[N], int half, Exponent const& exponent) {
-    float total = 0;
-#pragma unroll
-    for (int j = 0; j < Keys / 8; ++j) {
-#pragma unroll
-      for (int e = 0; e < 2; ++e) {
-        float& score = s[4 * j + 2 * half + e];
-        score = exp2_approx(exponent(score));
-        total += score;
-      }
-    }
-    return total;
   }
 
   /// Joins the sums of the four threads of a row. Gives 1 / sum, 0 for a row that saw no key.
@@ -141,13 +142,10 @@ struct Softmax {
     }
   }
 
-  /// What a row's probabilities are relative to, in powers of two; -infinity where it saw no key.
-  __device__ float reference(int half, float scale_log2) const { return __fmul_rn(max[half], scale_log2); }
-
   /// The log-sum-exp of a row, of sums that are joined.
-  __device__ float lse(int half, float scale_log2) const {
+  __device__ float lse(int half) const {
     constexpr float ln_2 = 0.693147180559945309f;
-    return sum[half] == 0 ? -INFINITY : (reference(half, scale_log2) + log2_approx(sum[half])) * ln_2;
+    return sum[half] == 0 ? -INFINITY : (reference[half] + log2_approx(sum[half])) * ln_2;
   }
 };
 

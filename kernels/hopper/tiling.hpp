@@ -9,8 +9,9 @@ namespace flashpad::hopper {
 
 /// How one instantiation works, apart from its shape.
 struct Manner {
-  bool packed;  ///< the query heads of one key head share a tile, and keys may be split: decoding
-  bool turns;   ///< warpgroups take turns at the tensor cores
+  bool packed;           ///< the query heads of one key head share a tile, and keys may be split: decoding
+  bool turns;            ///< warpgroups take turns at the tensor cores
+  bool rotates = false;  ///< warpgroups take a tile's rows in turn
 };
 
 /// Shape of one instantiation. D and Dv are the head dimensions it multiplies, whole steps of 16 and 32; what
@@ -36,11 +37,11 @@ struct Tiling {
   static constexpr int row_bytes = 128;  // 64 elements: the width of the swizzle
   static constexpr int d_blocks = (D + 63) / 64;
   static constexpr int dv_blocks = (Dv + 63) / 64;
-  static constexpr int work_slots = 3;
+  static constexpr int work_slots = Warpgroups == 4 ? 4 : 3;
   static constexpr int q_bytes = rows * d_blocks * row_bytes;
   static constexpr int k_bytes = keys * d_blocks * row_bytes;
   static constexpr int v_bytes = keys * dv_blocks * row_bytes;
-  static constexpr int barrier_bytes = 384;
+  static constexpr int barrier_bytes = 512;
   static constexpr int shared_bytes =
       1024 + q_stages * q_bytes + stages * (k_bytes + v_bytes) + barrier_bytes;
   static_assert(shared_bytes <= 227 * 1024, "more shared memory than a block can have");

@@ -8,16 +8,15 @@
 namespace flashpad::hopper {
 
 inline constexpr Manner takes_turns = {.packed = false, .turns = true};
-inline constexpr Manner free_running = {.packed = false, .turns = false};
+inline constexpr Manner rotating = {.packed = false, .turns = false, .rotates = true};
 inline constexpr Manner packs_heads = {.packed = true, .turns = true};
 
 // Four warpgroups of 64 rows by 64 keys: at d = 64 the exponentials take as long as the products, and the
-// more warpgroups, the more of both runs at once. Without turns they drift apart, which a mask makes them do
-// anyhow.
+// more warpgroups, the more of both runs at once. Under a mask they drift apart anyhow, and rotate.
 template <class T>
 using Tiling64 = Tiling<T, 64, 64, 4, 64, 6, 2, takes_turns>;
 template <class T>
-using Tiling64Masked = Tiling<T, 64, 64, 4, 64, 6, 2, free_running>;
+using Tiling64Masked = Tiling<T, 64, 64, 4, 64, 6, 2, rotating>;
 template <class T>
 using Tiling96 = Tiling<T, 96, 96, 3, 96, 3, 1, takes_turns>;
 template <class T>
@@ -25,6 +24,8 @@ using Tiling128 = Tiling<T, 128, 128, 3, 64, 4, 2, takes_turns>;
 // Longer key tiles, and Q waits for O: for long rows.
 template <class T>
 using Tiling128Long = Tiling<T, 128, 128, 3, 80, 3, 1, takes_turns>;
+template <class T>
+using Tiling128LongMasked = Tiling<T, 128, 128, 3, 80, 3, 1, rotating>;
 template <class T>
 using Tiling192x128 = Tiling<T, 192, 128, 2, 128, 2, 1, takes_turns>;
 template <class T>

@@ -177,6 +177,10 @@ TEST_P(Hopper, RaggedLengthsAndMasks) {
   }
   // Long enough for the tiles of long rows.
   for (std::int64_t const dim : {128, 192}) expect_right({1, 1, 1, 200, 8300, dim, dim}, Mask::none());
+  for (Mask const mask : {Mask::causal(), Mask::window(3000, 500)}) {
+    expect_right({1, 3, 1, 1100, 8300, 128, 128}, mask);
+    expect_right({1, 3, 3, 8300, 8300, 128, 128}, mask);
+  }
 }
 
 TEST_P(Hopper, QueriesAndKeysOfDifferentLengths) {
@@ -240,6 +244,7 @@ TEST_P(Hopper, ManyHeadsAndLongRows) {
   expect_right({40, 40, 40, 65, 65, 128, 128}, Mask::causal());
   expect_right({1, 4, 4, 5000, 5000, 128, 128}, Mask::causal());
   expect_right({1, 4, 4, 5000, 5000, 64, 64}, Mask::none());
+  expect_right({1, 40, 40, 3100, 3100, 64, 64}, Mask::causal());
   expect_right({1, 70000, 70000, 3, 5, 64, 64}, Mask::none());
 }
 
