@@ -263,7 +263,7 @@ def main():
     p.add_argument("--library", required=True, help="libflashpad_c.so, or a shared libflashpad.so")
     p.add_argument("--out", help="JSON with every row")
     p.add_argument("--ours", nargs="+", default=["auto"], help="Flashpad's kernels, the first in the ratio")
-    p.add_argument("--peers", nargs="+", default=["fa3", "cudnn", "flash2"],
+    p.add_argument("--peers", nargs="*", default=["fa3", "cudnn", "flash2"],
                    help="of fa3 cudnn flash2 efficient math triton")
     p.add_argument("--dtype", nargs="+", default=["bf16"], choices=list(DTYPES))
     p.add_argument("--dims", nargs="+", type=int, default=[64, 128])
@@ -292,7 +292,8 @@ def main():
         report(measured, names, [n for n in ("fa3", "cudnn") if n in names])
         rows += measured
     context["card_after"] = card()
-    flashpad.check(flashpad.lib.flashpad_finalize())
+    for each in filter(None, (flashpad, baseline)):
+        each.check(each.lib.flashpad_finalize())
     if a.out:
         with open(a.out, "w") as f:
             json.dump({"context": context, "rows": rows}, f, indent=1)
