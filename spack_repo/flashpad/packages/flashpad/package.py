@@ -22,6 +22,7 @@ class Flashpad(CMakePackage, CudaPackage, ROCmPackage):
 
     generator("ninja")
     depends_on("cxx", type="build")
+    depends_on("c", type="build", when="+tests")  # the C interface is tested in C
     depends_on("cmake@3.22:", type="build")
 
     depends_on("openblas")
