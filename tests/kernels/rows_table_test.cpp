@@ -62,8 +62,8 @@ double worst_error(RowsTable<T> const& table, int size, Block const& b, double s
   for (int r = 0; r < b.rows; ++r)
     table.load_query[size](q.data() + r * b.head_dim, b.head_dim, r, packed.get());
   for (int tile = 0; tile < tiles; ++tile) {
-    auto const stride_k = static_cast<std::int64_t>(b.head_dim * sizeof(Storage));
-    auto const stride_v = static_cast<std::int64_t>(b.value_dim * sizeof(Storage));
+    std::int64_t const stride_k = b.head_dim * static_cast<std::int64_t>(sizeof(Storage));
+    std::int64_t const stride_v = b.value_dim * static_cast<std::int64_t>(sizeof(Storage));
     table.scores[size](packed.get(), k.data() + tile * b.keys * b.head_dim, stride_k, b.keys, b.head_dim,
                        scale, s.get(), {});
     bool const moved = table.softmax[size](s.get(), b.keys, max.data(), sum.data(), alpha.data());
