@@ -6,7 +6,7 @@
 #   make deps        only install what is missing; make build: and build build/flashpad
 #   make clean       remove what was built, keep build/deps; make distclean: remove build/
 #
-#   make run-labs       tune, verify, sweep: the three labs in order (docs/labs.md)
+#   make run-labs       tune, verify, sweep: the three labs in order (docs/labs.md): run-autotune, run-flash, run-benchmark
 #   make run-exercises  tile loops that are broken on purpose: each FAIL is a lesson; make run-solutions: the right ones
 #   make bench-host  ours beside PyTorch, ONNX Runtime and zentorch on the host, cell by cell
 #
@@ -35,9 +35,8 @@ run-flash: build
 run-benchmark: build
 	$(FLASHPAD) run inputs/benchmark.yaml $(if $(SEQ),--set 'problem.seq=[$(subst $(space),$(comma),$(strip $(SEQ)))]')
 
-run-autotune:
-	@echo "make run-autotune: the tuner does not exist yet (issue 7: tune, sweep, compare); choose tile shapes by hand with tile: in an experiment" >&2
-	@exit 1
+run-autotune: build
+	$(FLASHPAD) tune inputs/tune.yaml
 
 DRILLS := build/tests/labs/drills
 

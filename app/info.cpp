@@ -10,6 +10,7 @@
 #include "report/table.hpp"
 
 #include <flashpad/error.hpp>
+#include <flashpad/tuning.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -28,6 +29,8 @@ void print_machine() {
              report::format_bytes(measure::host_memory_free()));
   std::string const forced = measure::blas_forced();
   fmt::print("BLAS      {}{}\n", kokkos_ext::blas_name(), forced.empty() ? "" : ", forced by " + forced);
+  std::string const cache = tuning_cache_file();
+  fmt::print("tuning    {}\n", cache.empty() ? "off" : cache);
 }
 
 // 0 where the library has no product for it.

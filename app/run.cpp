@@ -6,10 +6,12 @@
 #include "kokkos_ext/arguments.hpp"
 #include "measure/context.hpp"
 #include "measure/interrupt.hpp"
+#include "measure/machine.hpp"
 #include "measure/session.hpp"
 #include "measure/tensor_output.hpp"
 #include "report/files.hpp"
 #include "report/json.hpp"
+#include "report/sweep.hpp"
 #include "report/table.hpp"
 
 #include <fmt/format.h>
@@ -106,6 +108,15 @@ std::string title_of(Experiment const& experiment) {
          "speedup: over naive";
 }
 
+// What the scores of one head are held against: this machine's, and what the experiment states.
+std::vector<report::Limit> limits_of(Experiment const& experiment) {
+  measure::Backend& place = measure::backend(experiment.cases.front().backend);
+  std::vector<report::Limit> limits = {{"last-level cache", place.last_level_cache()}};
+  if (experiment.memory_limit) limits.push_back({"memory_limit", *experiment.memory_limit});
+  limits.push_back({"free memory", place.device_memory_free().value_or(measure::host_memory_free())});
+  return limits;
+}
+
 std::string summary_of(std::vector<Row> const& rows, Experiment const& experiment) {
   std::vector<std::string> parts;
   for (Status const status : {Status::ok, Status::failed, Status::oom, Status::skipped}) {
@@ -144,12 +155,15 @@ int run(RunArguments const& arguments, Invocation const& invocation) {
   nlohmann::ordered_json context = measure::context(invocation.command_line, backends_of(experiment));
   context["experiment"] = experiment.name;
   context["interrupted"] = stopped;
+  context["crossovers"] = nlohmann::ordered_json::array();
+  for (report::Crossover const& one : report::crossovers(rows)) context["crossovers"].push_back(to_json(one));
   std::string const title = title_of(experiment);
+  std::string const sweep = report::sweep_text(rows, limits_of(experiment));
   measure::release_backends();
   if (!experiment.output.json.empty())
     report::write_file(experiment.output.json, report::json_document(context, rows));
   if (!experiment.output.csv.empty()) report::write_file(experiment.output.csv, report::csv_document(rows));
-  fmt::print("{}{}", report::table(title, rows), summary_of(rows, experiment));
+  fmt::print("{}{}{}", report::table(title, rows), sweep, summary_of(rows, experiment));
   std::fflush(stdout);
 
   if (stopped) {

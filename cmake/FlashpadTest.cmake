@@ -1,7 +1,7 @@
 include(GoogleTest)
 
 # Kokkos advises to bind threads; several tests at once would then share one core.
-set(FLASHPAD_TEST_ENVIRONMENT "OMP_PROC_BIND=false")
+set(FLASHPAD_TEST_ENVIRONMENT "OMP_PROC_BIND=false" "FLASHPAD_TUNING_CACHE=off")
 set(FLASHPAD_TEST_TIMEOUT 300)
 if(FLASHPAD_SANITIZE MATCHES "thread")
   # BLAS, yaml-cpp and the OpenMP runtime are not instrumented: what they synchronise, and with what, is not seen.

@@ -43,6 +43,48 @@ struct MmaTilings<4, 96> : MmaTiling<96, 1, 4, 16, 16, 2, 2> {};
 template <>
 struct MmaTilings<4, 128> : MmaTiling<128, 1, 4, 16, 16, 2, 2> {};
 
+/// Tilings that a caller may ask for by tile, team size and stages: what `flashpad tune` tries beside the one
+/// above. Each costs a compilation, so there are some for 16-bit types and the usual head dimensions only, in
+/// parts that are files of their own. All fit 40,936 bytes of scratch, and none spills.
+template <class... Tilings>
+struct MmaTilingList {};
+
+template <int ElementBytes, int Dim>
+inline constexpr bool has_mma_variants = ElementBytes == 2 && (Dim == 64 || Dim == 128);
+
+template <int Dim, int Part>
+struct MmaVariants;
+template <>
+struct MmaVariants<64, 0> {
+  using List = MmaTilingList<MmaTiling<64, 1, 4, 32, 32, 2, 4>, MmaTiling<64, 1, 4, 32, 32, 3, 4>,
+                             MmaTiling<64, 1, 4, 32, 32, 4, 4>, MmaTiling<64, 1, 4, 64, 32, 2, 4>>;
+};
+template <>
+struct MmaVariants<64, 1> {
+  using List = MmaTilingList<MmaTiling<64, 2, 4, 32, 32, 2, 3>, MmaTiling<64, 2, 4, 32, 32, 3, 3>,
+                             MmaTiling<64, 2, 4, 32, 32, 4, 3>>;
+};
+template <>
+struct MmaVariants<64, 2> {
+  using List = MmaTilingList<MmaTiling<64, 1, 8, 32, 32, 2, 2>, MmaTiling<64, 1, 8, 32, 32, 3, 2>,
+                             MmaTiling<64, 1, 8, 32, 32, 4, 2>, MmaTiling<64, 1, 8, 64, 32, 2, 2>>;
+};
+template <>
+struct MmaVariants<128, 0> {
+  using List = MmaTilingList<MmaTiling<128, 1, 4, 16, 16, 2, 3>, MmaTiling<128, 1, 4, 16, 16, 3, 3>,
+                             MmaTiling<128, 1, 4, 16, 16, 4, 3>, MmaTiling<128, 1, 4, 32, 16, 2, 3>>;
+};
+template <>
+struct MmaVariants<128, 1> {
+  using List = MmaTilingList<MmaTiling<128, 2, 4, 16, 16, 2, 2>, MmaTiling<128, 2, 4, 16, 16, 3, 2>,
+                             MmaTiling<128, 2, 4, 16, 16, 4, 2>>;
+};
+template <>
+struct MmaVariants<128, 2> {
+  using List = MmaTilingList<MmaTiling<128, 1, 8, 16, 16, 2, 1>, MmaTiling<128, 1, 8, 16, 16, 3, 1>,
+                             MmaTiling<128, 1, 8, 16, 16, 4, 1>, MmaTiling<128, 1, 8, 32, 16, 2, 1>>;
+};
+
 /// The largest head dimension: above 128, a float32 Q and O exceed a warp's registers.
 constexpr int mma_max_dim(int element_bytes) { return element_bytes == 4 ? 128 : 256; }
 

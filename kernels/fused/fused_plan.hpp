@@ -63,6 +63,13 @@ inline TilePlan plan_tiles(Shape const& shape, Options const& options, Tile tabl
   return plan;
 }
 
+/// Refuses a team size or stages that an engine does not vary: it has `has`.
+inline void require_fixed(char const* argument, int asked, int has, std::string const& engine) {
+  if (asked == 0 || asked == has) return;
+  throw Error(text(argument, ": ", asked, " is not for engine ", engine, ", which has ", has,
+                   "; allowed: ", has, ", or 0 to let the library choose"));
+}
+
 /// Refuses a tile that does not fit the backend's scratch memory.
 inline void require_scratch(Tile const& tile, std::size_t bytes, std::size_t allowed, int level,
                             char const* backend) {
@@ -130,6 +137,7 @@ class FusedRunner final : public Runner<Exec> {
     this->choice.splits = static_cast<int>(problem.schedule.splits);
     this->choice.team_size = team_size;
     this->choice.vector_length = vector_length;
+    this->choice.stages = 1;
     this->choice.workspace_bytes = static_cast<double>(m_workspace.extent(0));
     this->choice.scratch_bytes = static_cast<double>(scratch_bytes);
   }

@@ -27,6 +27,8 @@ std::unique_ptr<Runner<Exec>> make_host_fused(Request<Exec> const& request, std:
   constexpr int level = 1;
   auto const table = engines::host_table<Compute>(engine_name, request.dtype);
 
+  require_fixed("team_size", request.options.team_size, 1, table.engine);
+  require_fixed("stages", request.options.stages, 1, table.engine);
   Shape const& shape = request.shape;
   Tile const table_tile = tile_for(host_tiles, std::max(shape.head_dim, shape.value_dim));
   int const threads = kokkos_ext::concurrency(request.exec);

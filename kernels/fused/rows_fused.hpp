@@ -42,6 +42,8 @@ std::unique_ptr<Runner<Exec>> make_rows_fused(Request<Exec> const& request, std:
   auto const table = engines::rows_table<Compute>(engine_name, request.dtype);
   int const threads = kokkos_ext::concurrency(request.exec);
 
+  require_fixed("team_size", request.options.team_size, 1, engine_name);
+  require_fixed("stages", request.options.stages, 1, engine_name);
   // The rows of all query heads of a key/value head are one team's: as many teams as key/value heads.
   Shape const& shape = request.shape;
   Shape teams = shape;

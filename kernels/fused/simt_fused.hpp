@@ -28,15 +28,18 @@ std::unique_ptr<Runner<Exec>> make_simt_fused(Request<Exec> const& request) {
   std::size_t const bytes = Engine::scratch_bytes(problem) + Engine::alignment;
   std::size_t const allowed = static_cast<std::size_t>(Policy::scratch_size_max(level));
   require_scratch(plan.tile, bytes, allowed, level, Exec::name());
-  int team_size = 1;
-  if constexpr (host) {
-    reserve_scratch(request.exec, level, bytes);
-  } else {
-    Policy policy(request.exec, 1, 1, vector_length);
-    policy.set_scratch_size(level, Kokkos::PerTeam(static_cast<int>(bytes)));
-    int const most = policy.team_size_max(Functor{problem, {level}}, Kokkos::ParallelForTag());
-    team_size = std::max(1, std::min(most, Engine::max_threads / vector_length));
-  }
+  require_fixed("stages", request.options.stages, 1, "simt");
+  if constexpr (host) reserve_scratch(request.exec, level, bytes);
+  Policy policy(request.exec, 1, 1, vector_length);
+  policy.set_scratch_size(level, Kokkos::PerTeam(static_cast<int>(bytes)));
+  int const most =
+      std::max(1, std::min(policy.team_size_max(Functor{problem, {level}}, Kokkos::ParallelForTag()),
+                           Engine::max_threads / vector_length));
+  int const asked = request.options.team_size;
+  if (asked < 0 || asked > most)
+    throw Error(text("team_size: ", asked, " is out of range for engine simt on ", Exec::name(),
+                     "; allowed: 1 to ", most, ", or 0 to let the library choose"));
+  int const team_size = asked > 0 ? asked : host ? 1 : most;
   return std::make_unique<FusedRunner<Exec, Engine, Storage>>(
       request, problem, typename Engine::Config{level}, "simt", team_size, vector_length, bytes, level);
 }

@@ -37,44 +37,86 @@ int splits_of(HopperCall const& call) {
   return best;
 }
 
-template <class T, int Warpgroups>
-void launch_packed(HopperCall const& call, int splits, cudaStream_t stream) {
+template <class Tiling>
+struct Type {
+  using type = Tiling;
+};
+
+template <class T, int Warpgroups, class F>
+bool each_packed(HopperCall const& call, F const& f) {
   std::int64_t const d = std::max(call.shape.head_dim, call.shape.value_dim);
-  if (d <= 64) return launch<Packed64<T, Warpgroups>>(call, splits, stream);
-  if (d <= 128) return launch<Packed128<T, Warpgroups>>(call, splits, stream);
-  launch<Packed256<T, Warpgroups>>(call, splits, stream);
+  if (d <= 64) return f(Type<Packed64<T, Warpgroups>>());
+  if (d <= 128) return f(Type<Packed128<T, Warpgroups>>());
+  return f(Type<Packed256<T, Warpgroups>>());
+}
+
+/// Calls `f` with each tiling that can serve a call, the best known first, until it returns true.
+template <class T, class F>
+bool each_tiling(HopperCall const& call, F const& f) {
+  Shape const& s = call.shape;
+  bool const masked = !call.mask.is_none();
+  std::int64_t const d = std::max(s.head_dim, s.value_dim);
+  auto const either = [&](bool second, auto one, auto other) {
+    return second ? f(other) || f(one) : f(one) || f(other);
+  };
+  if (packs(s)) {
+    bool const one = s.heads / s.kv_heads * s.seq_q <= 64;
+    return one ? each_packed<T, 1>(call, f) : each_packed<T, 2>(call, f);
+  }
+  // Two of one tile: the mask alone decides.
+  if (d <= 64) return masked ? f(Type<Tiling64Masked<T>>()) : f(Type<Tiling64<T>>());
+  if (d <= 96) return f(Type<Tiling96<T>>());
+  if (d <= 128) {
+    bool const longer = s.seq_k >= 8192;
+    return masked ? either(longer, Type<Tiling128<T>>(), Type<Tiling128LongMasked<T>>())
+                  : either(longer, Type<Tiling128<T>>(), Type<Tiling128Long<T>>());
+  }
+  if (d <= 192 && s.value_dim <= 128)
+    return either(masked, Type<Tiling192x128<T>>(), Type<Tiling192x128Masked<T>>());
+  if (d <= 192) return either(!masked && s.seq_k > 1024, Type<Tiling192<T>>(), Type<Tiling192Long<T>>());
+  return f(Type<Tiling256<T>>());
+}
+
+template <class Tiling>
+HopperTiling described(Shape const& s) {
+  std::int64_t const heads = Tiling::manner.packed ? s.heads / s.kv_heads : 1;
+  return {{static_cast<int>(Tiling::rows / heads), Tiling::keys}, Tiling::stages, static_cast<int>(heads)};
 }
 
 template <class T>
 void launch_typed(HopperCall const& call, cudaStream_t stream) {
-  Shape const& s = call.shape;
-  bool const masked = !call.mask.is_none();
-  std::int64_t const d = std::max(s.head_dim, s.value_dim);
-  if (packs(s)) {
-    bool const one = s.heads / s.kv_heads * s.seq_q <= 64;
-    return one ? launch_packed<T, 1>(call, splits_of(call), stream)
-               : launch_packed<T, 2>(call, splits_of(call), stream);
+  each_tiling<T>(call, [&](auto tag) {
+    using Chosen = typename decltype(tag)::type;
+    if (!is_asked_for(call, described<Chosen>(call.shape))) return false;
+    launch<Chosen>(call, Chosen::manner.packed ? splits_of(call) : 1, stream);
+    return true;
+  });
+}
+
+std::string tile_refusal(HopperCall const& call) {
+  std::string allowed;
+  for (HopperTiling const& tiling : hopper_tilings(call)) {
+    if (is_asked_for(call, tiling)) return {};
+    allowed += (allowed.empty() ? "" : ", ") + std::to_string(tiling.tile.q) + "x" +
+               std::to_string(tiling.tile.k) + " with " + std::to_string(tiling.stages) + " stages";
   }
-  if (d <= 64)
-    return masked ? launch<Tiling64Masked<T>>(call, 1, stream) : launch<Tiling64<T>>(call, 1, stream);
-  if (d <= 96) return launch<Tiling96<T>>(call, 1, stream);
-  if (d <= 128) {
-    if (s.seq_k < 8192) return launch<Tiling128<T>>(call, 1, stream);
-    return masked ? launch<Tiling128LongMasked<T>>(call, 1, stream)
-                  : launch<Tiling128Long<T>>(call, 1, stream);
-  }
-  if (d <= 192 && s.value_dim <= 128) {
-    return masked ? launch<Tiling192x128Masked<T>>(call, 1, stream)
-                  : launch<Tiling192x128<T>>(call, 1, stream);
-  }
-  if (d <= 192) {
-    bool const longer = !masked && s.seq_k > 1024;
-    return longer ? launch<Tiling192Long<T>>(call, 1, stream) : launch<Tiling192<T>>(call, 1, stream);
-  }
-  launch<Tiling256<T>>(call, 1, stream);
+  return "tile: " + std::to_string(call.tile.q) + "x" + std::to_string(call.tile.k) + " with " +
+         std::to_string(call.stages) +
+         " stages is not compiled for hopper at this shape; allowed: " + allowed +
+         ", or 0 to let the library choose";
 }
 
 }  // namespace
+
+std::vector<HopperTiling> hopper_tilings(HopperCall const& call) {
+  std::vector<HopperTiling> all;
+  if (call.shape.kv_heads == 0) return all;
+  each_tiling<__half>(call, [&](auto tag) {  // both types have the same
+    all.push_back(described<typename decltype(tag)::type>(call.shape));
+    return false;
+  });
+  return all;
+}
 
 std::string hopper_refusal(HopperCall const& call) {
   Shape const& s = call.shape;
@@ -93,6 +135,11 @@ std::string hopper_refusal(HopperCall const& call) {
     if (value > most)
       return std::string(argument) + ": " + std::to_string(value) +
              " is too large for hopper; allowed: up to " + std::to_string(most);
+  }
+  bool const asked = call.tile != Tile{} || call.stages != 0;
+  if (asked && s.kv_heads > 0) {
+    std::string const refusal = tile_refusal(call);
+    if (!refusal.empty()) return refusal;
   }
   Specs const specs(call);
   for (auto const& [argument, spec] : {std::pair{"q", &specs.q}, std::pair{"k", &specs.k},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <flashpad/options.hpp>
 #include <flashpad/problem.hpp>
 #include <flashpad/types.hpp>
 
@@ -10,6 +11,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace flashpad::hopper {
 
@@ -25,7 +27,25 @@ struct HopperCall {
   /// one launch after another, of one shape or several, not two at a time.
   void* workspace = nullptr;
   int multiprocessors = 132;  ///< of the device
+  Tile tile;                  ///< one of hopper_tilings(), or 0 where the kernel chooses
+  int stages = 0;
 };
+
+/// A tile that is compiled: query rows (of one head) by keys, and key tiles in flight.
+struct HopperTiling {
+  Tile tile;
+  int stages = 0;
+  int heads = 1;  ///< query heads that share a tile
+};
+
+/// Whether a tiling has what the call asks for.
+inline bool is_asked_for(HopperCall const& call, HopperTiling const& tiling) {
+  auto const fits = [](int asked, int has) { return asked == 0 || asked == has; };
+  return fits(call.tile.q, tiling.tile.q) && fits(call.tile.k, tiling.tile.k) && fits(call.stages, tiling.stages);
+}
+
+/// What can serve a call of this shape, mask and type, the kernel's own choice first.
+std::vector<HopperTiling> hopper_tilings(HopperCall const& call);
 
 /// Why the kernel cannot do it, as one line that names the argument; empty where it can: 16-bit types, head
 /// dimensions up to 256, sizes below 2^29, and rows that the copy engine can address (16-byte alignment).

@@ -36,6 +36,7 @@ class HopperRunner final : public Runner<Kokkos::Cuda> {
     this->choice.kernel = Kernel::hopper;
     this->choice.engine = "wgmma";
     this->choice.workspace_bytes = static_cast<double>(bytes);
+    describe_tile();
   }
 
   /// What can be said before there are tensors: as if they were contiguous.
@@ -46,6 +47,8 @@ class HopperRunner final : public Runner<Kokkos::Cuda> {
     call.dtype = request.dtype;
     call.mask = request.options.mask;
     call.scale = request.scale;
+    call.tile = request.options.tile;
+    call.stages = request.options.stages;
     call.multiprocessors = request.exec.cuda_device_prop().multiProcessorCount;
     auto const contiguous = [&](std::int64_t heads, std::int64_t rows, std::int64_t columns) {
       std::int64_t const row = columns * size_of(request.dtype);
@@ -74,6 +77,17 @@ class HopperRunner final : public Runner<Kokkos::Cuda> {
   }
 
  private:
+  /// The tile that launch_hopper will take.
+  void describe_tile() {
+    for (hopper::HopperTiling const& tiling : hopper::hopper_tilings(m_call)) {
+      if (!hopper::is_asked_for(m_call, tiling)) continue;
+      this->choice.tile = tiling.tile;
+      this->choice.stages = tiling.stages;
+      this->choice.heads_per_tile = tiling.heads;
+      return;
+    }
+  }
+
   [[nodiscard]] hopper::HopperCall with(Arguments const& arguments) const {
     hopper::HopperCall call = m_call;
     call.q = operand(arguments.q);
@@ -103,9 +117,7 @@ std::string hopper_refusal([[maybe_unused]] Request<Exec> const& request) {
     }
     Options const& o = request.options;
     if (!o.engine.empty()) return text("engine: `", o.engine, "` is not for hopper; allowed: unset");
-    if (o.tile.q != 0 || o.tile.k != 0)
-      return text("tile: ", o.tile.q, "x", o.tile.k,
-                  " is not for hopper, whose tiles are fixed; allowed: unset");
+    if (o.team_size != 0) return text("team_size: ", o.team_size, " is not for hopper; allowed: unset");
     if (o.splits > 1) return text("splits: ", o.splits, " is not for hopper; allowed: unset, or 1");
     if (!o.skip_hidden_tiles) return "skip_hidden_tiles: false is not for hopper; allowed: true";
     return hopper::hopper_refusal(HopperRunner::call_of(request));

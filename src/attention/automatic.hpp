@@ -2,6 +2,7 @@
 #pragma once
 
 #include "attention/runner.hpp"
+#include "attention/tuned.hpp"
 #include "problem/text.hpp"
 
 #include <utility>
@@ -38,7 +39,7 @@ std::unique_ptr<Runner<Exec>> make_automatic(Request<Exec> request) {
       text("naive passed over: it moves ", scores / 1e6, " MB of scores through memory");
   std::string const hopper = hopper_refusal(request);
   request.options.kernel = Kernel::fused;
-  auto fused = make_fused(request);
+  auto fused = with_tuned_tile<Exec>(request, make_fused<Exec>);
   if (!hopper.empty()) {
     fused->choice.why =
         text("auto: fused, whose scores stay on chip; ", naive, "; hopper passed over: ", hopper);
@@ -46,7 +47,8 @@ std::unique_ptr<Runner<Exec>> make_automatic(Request<Exec> request) {
   }
   request.options.kernel = Kernel::hopper;
   std::string const engine = fused->choice.engine;
-  auto either = std::make_unique<EitherRunner<Exec>>(make_hopper(request), std::move(fused));
+  auto either = std::make_unique<EitherRunner<Exec>>(with_tuned_tile<Exec>(request, make_hopper<Exec>),
+                                                     std::move(fused));
   either->choice.why = text("auto: hopper; fused (", engine,
                             ") takes calls with tensors that hopper's copy engine cannot address; ", naive);
   return either;

@@ -6,6 +6,7 @@
 #include "attention/arguments.hpp"
 #include "attention/automatic.hpp"
 #include "attention/runner.hpp"
+#include "attention/tuned.hpp"
 #include "kokkos_ext/execution.hpp"
 #include "kokkos_ext/region.hpp"
 #include "problem/text.hpp"
@@ -50,9 +51,9 @@ std::unique_ptr<Runner<Exec>> make_runner(Request<Exec> request) {
   switch (request.options.kernel) {
     case Kernel::naive: return make_naive(request);
     case Kernel::naive_vendor: return make_naive_vendor(request);
-    case Kernel::hopper: return make_hopper(request);
+    case Kernel::hopper: return with_tuned_tile<Exec>(std::move(request), make_hopper<Exec>);
     case Kernel::fused:
-    case Kernel::stats: return make_fused(request);
+    case Kernel::stats: return with_tuned_tile<Exec>(std::move(request), make_fused<Exec>);
     case Kernel::automatic: break;
   }
   return make_automatic(std::move(request));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <flashpad/flashpad.h>
+#include <flashpad/tuning.hpp>
 
 #include "c_interface/plan_handle.hpp"
 #include "problem/text.hpp"
@@ -209,6 +210,18 @@ char const* flashpad_plan_why(flashpad_plan const* plan) {
 }
 double flashpad_plan_workspace_bytes(flashpad_plan const* plan) {
   return plan == nullptr ? 0 : plan->choice.workspace_bytes;
+}
+
+void flashpad_plan_tile(flashpad_plan const* plan, int* q, int* k) {
+  if (q != nullptr) *q = plan == nullptr ? 0 : plan->choice.tile.q;
+  if (k != nullptr) *k = plan == nullptr ? 0 : plan->choice.tile.k;
+}
+char const* flashpad_plan_tile_from(flashpad_plan const* plan) {
+  return plan == nullptr ? "" : plan->choice.tile_from.c_str();
+}
+
+void flashpad_set_tuning_cache(char const* file) {
+  guarded([&] { flashpad::set_tuning_cache(file == nullptr ? "" : file); });
 }
 
 void flashpad_plan_destroy(flashpad_plan* plan) { delete plan; }

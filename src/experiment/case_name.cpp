@@ -38,6 +38,8 @@ std::string problem_name(Case const& c) {
 std::string method_name(Case const& c) {
   std::string word(flashpad::name(c.kernel));
   if (c.tile != Tile{}) word += fmt::format("_t{}x{}", count_name(c.tile.q), count_name(c.tile.k));
+  if (c.team != 0) word += fmt::format("_team{}", c.team);
+  if (c.stages != 0) word += fmt::format("_stages{}", c.stages);
   if (c.splits != 0) word += fmt::format("_split{}", c.splits);
   if (c.probabilities_in_input_type) word += "_p-input";
   if (!c.skip_hidden_tiles) word += "_noskip";

@@ -54,9 +54,14 @@ void require_addressable(Case const& c, yaml::Location const& at) {
 /// An option without a use is as if it had not been given: the case is measured once, not once a value.
 void drop_unused_options(Case& c) {
   bool const tiled = !stores_scores(c.kernel) && c.kernel != Kernel::hopper;
+  bool const has_tiles = !stores_scores(c.kernel);
   bool const stores_probabilities = c.kernel == Kernel::naive || c.kernel == Kernel::automatic;
-  if (!tiled) {
+  if (!has_tiles) {
     c.tile = {};
+    c.team = 0;
+    c.stages = 0;
+  }
+  if (!tiled) {
     c.splits = 0;
     c.engine.clear();
   }

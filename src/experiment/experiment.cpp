@@ -29,9 +29,10 @@ Experiment build(std::string const& text, std::filesystem::path const& file,
   }
   // An override makes a map of what it enters; the file itself has to be one.
   if (root.is_map()) yaml::apply_overrides(root, overrides);
-  require_map(root, "",
-              {"name", "problem", "kernels", "backend", "engine", "tile", "splits", "probabilities",
-               "skip_hidden_tiles", "memory_limit", "verify", "expected_speedup", "timing", "output"});
+  require_map(
+      root, "",
+      {"name", "problem", "kernels", "backend", "engine", "tile", "team", "stages", "splits", "probabilities",
+       "skip_hidden_tiles", "memory_limit", "verify", "expected_speedup", "timing", "tune", "output"});
 
   Experiment experiment;
   experiment.file = file;
@@ -56,6 +57,7 @@ Experiment build(std::string const& text, std::filesystem::path const& file,
 
   experiment.cases = sweep::expand(start, axes, problem_at);
   sweep::read_settings(root, experiment);
+  sweep::read_tune(root, experiment);
   sweep::read_output(root, experiment);
   return experiment;
 }

@@ -42,6 +42,8 @@ struct Case {
   std::string backend;  ///< serial, openmp, threads, cuda, hip, or auto
   std::string engine;   ///< empty: the library chooses
   Tile tile;
+  int team = 0;    ///< threads of a team; 0: the library chooses
+  int stages = 0;  ///< key tiles in flight, likewise
   int splits = 0;
   bool probabilities_in_input_type = false;
   bool skip_hidden_tiles = true;
@@ -51,6 +53,23 @@ struct Timing {
   int warmup = 2;
   int repetitions = 10;
   Cache cache = Cache::cold;
+};
+
+/// Values that a search for the best tile tries, the product of four lists; an empty list is the engine's
+/// default.
+struct TuneSpace {
+  std::vector<int> q, k, team, stages;
+};
+
+/// What `flashpad tune` looks at once a problem is tuned: another length, and another batch.
+struct TuneObserve {
+  std::int64_t seq = 0;
+  std::int64_t batch = 0;
+};
+
+struct Tune {
+  TuneSpace space;
+  std::optional<TuneObserve> observe;
 };
 
 struct Output {
@@ -66,6 +85,7 @@ struct Experiment {
   bool verify = true;
   std::optional<double> expected_speedup;  ///< fused over naive, checked on every pair when given
   Timing timing;
+  Tune tune;
   Output output;
 };
 

@@ -45,6 +45,9 @@ int read_count(Node const& node, std::string const& path, int limit) {
 int read_rows(Node const& node, std::string const& path) { return read_count(node, path, max_tile); }
 int read_splits(Node const& node, std::string const& path) { return read_count(node, path, max_splits); }
 
+int read_team(Node const& node, std::string const& path) { return read_count(node, path, max_team); }
+int read_stages(Node const& node, std::string const& path) { return read_count(node, path, max_stages); }
+
 Tile read_tile(Node const& node, std::string const& path) {
   if (is_word(node, "auto")) return {};
   if (!node.is_map()) fail_found(node, path, "auto, or a map {q: auto or a number, k: auto or a number}");
@@ -77,7 +80,7 @@ std::vector<Axis> tile_axes(Node const& node) {
 
 using MakeAxis = Axis (*)(Node const&, std::string const&);
 
-constexpr std::array<std::pair<std::string_view, MakeAxis>, 6> plain_axes = {{
+constexpr std::array<std::pair<std::string_view, MakeAxis>, 8> plain_axes = {{
     {"kernels",
      [](Node const& node, std::string const& path) {
        return make_axis(node, path, read_kernel,
@@ -92,6 +95,16 @@ constexpr std::array<std::pair<std::string_view, MakeAxis>, 6> plain_axes = {{
      [](Node const& node, std::string const& path) {
        return make_axis(node, path, read_engine,
                         [](Draft& d, std::string const& name, Location const&) { d.result.engine = name; });
+     }},
+    {"team",
+     [](Node const& node, std::string const& path) {
+       return make_axis(node, path, read_team,
+                        [](Draft& d, int threads, Location const&) { d.result.team = threads; });
+     }},
+    {"stages",
+     [](Node const& node, std::string const& path) {
+       return make_axis(node, path, read_stages,
+                        [](Draft& d, int tiles, Location const&) { d.result.stages = tiles; });
      }},
     {"splits",
      [](Node const& node, std::string const& path) {

@@ -89,6 +89,14 @@ FLASHPAD_C_EXPORT char const* flashpad_plan_engine(flashpad_plan const* plan);
 FLASHPAD_C_EXPORT char const* flashpad_plan_why(flashpad_plan const* plan);
 FLASHPAD_C_EXPORT double flashpad_plan_workspace_bytes(flashpad_plan const* plan);
 
+/* The plan's tile, 0 x 0 where the kernel has none, and where it is from: "asked", "cache" or "table". */
+FLASHPAD_C_EXPORT void flashpad_plan_tile(flashpad_plan const* plan, int* q, int* k);
+FLASHPAD_C_EXPORT char const* flashpad_plan_tile_from(flashpad_plan const* plan);
+
+/* The tuning cache that plans made from now on read where the options leave the tile to the library; "" or NULL turns
+ * it off. Until then it is FLASHPAD_TUNING_CACHE, or the user's own: see <flashpad/tuning.hpp>. */
+FLASHPAD_C_EXPORT void flashpad_set_tuning_cache(char const* file);
+
 /* Waits for work that still uses the plan's workspace. NULL is allowed. */
 FLASHPAD_C_EXPORT void flashpad_plan_destroy(flashpad_plan* plan);
 

@@ -37,6 +37,8 @@ FLASHPAD_EXPORT std::vector<std::string> kernel_names();
 /// machine to run on.
 inline constexpr int max_tile = 65536;
 inline constexpr int max_splits = 1024;
+inline constexpr int max_team = 1024;
+inline constexpr int max_stages = 64;
 
 /// Rows and keys of one tile; 0 lets the library choose. Used by the tiled kernels only.
 struct Tile {
@@ -55,6 +57,11 @@ struct Options {
   std::optional<double> scale = std::nullopt;
   Kernel kernel = Kernel::automatic;
   Tile tile = {};
+  /// Threads of a team (a GPU's warps or wavefronts) and key tiles in flight, where the engine can vary them;
+  /// 0 lets the library choose. A tile, team size and stages that are all left to it come from the tuning
+  /// cache (flashpad/tuning.hpp), where that has them.
+  int team_size = 0;
+  int stages = 0;
   /// Inner-product engine of the tiled kernels by name; empty chooses. See engine_names().
   std::string engine = {};
   /// Parts that the keys of one query tile are split into; 0 chooses, 1 never splits.
@@ -77,9 +84,14 @@ struct Choice {
   int heads_per_tile = 1;  ///< query heads that share one pass over their K and V
   int team_size = 0;
   int vector_length = 0;
+  int stages = 0;              ///< key tiles in flight; 0 where the kernel has no tiles
   double workspace_bytes = 0;  ///< memory of the plan, beyond inputs and outputs
   double scratch_bytes = 0;    ///< team scratch of one team
   std::string why;             ///< one line: how `automatic` decided; empty for an explicit choice
+
+  std::string tile_from;   ///< "asked", "table" or "cache"; empty where the kernel has no tiles
+  std::string tile_note;   ///< one line: which cache and problem, or what of the cache was refused
+  std::string tuning_key;  ///< what an entry of the tuning cache for this plan is filed under
 };
 
 }  // namespace flashpad

@@ -95,6 +95,8 @@ class Backend {
   virtual std::unique_ptr<Runner> prepare(RunSpec const& spec) = 0;
   /// Tells the vendor's profiler that the range it is to count begins, or ends, once all work so far is done.
   virtual void mark_range([[maybe_unused]] bool begin) {}
+  /// What a plan for it decides, without inputs or outputs. Throws Error where the library refuses it.
+  virtual Choice plan(RunSpec const& spec) { return prepare(spec)->choice(); }
 };
 
 /// Names of the backends that this Kokkos has, best first.

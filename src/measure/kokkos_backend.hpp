@@ -69,6 +69,10 @@ class KokkosBackend final : public Backend {
     return std::make_unique<KokkosRunner<Exec, Timer>>(spec);
   }
 
+  Choice plan(RunSpec const& spec) override {
+    return Plan<Exec>(Exec(), spec.shape, spec.dtype, spec.options).choice();
+  }
+
   void mark_range(bool begin) override {
     if (m_mark_range != nullptr) m_mark_range(begin);
   }

@@ -36,6 +36,15 @@ cpu_set_t affinity_of_process() {
 
 }  // namespace
 
+std::vector<int> own_processors() {
+  cpu_set_t const affinity = affinity_of_process();
+  std::vector<int> processors;
+  for (int i = 0; i < CPU_SETSIZE; ++i) {
+    if (CPU_ISSET(i, &affinity)) processors.push_back(i);
+  }
+  return processors;
+}
+
 int available_cores() {
   cpu_set_t const affinity = affinity_of_process();
   int cores = CPU_COUNT(&affinity);

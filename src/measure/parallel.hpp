@@ -3,8 +3,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 namespace flashpad::measure {
+
+/// Numbers of the processors that this process may run on, whichever of them its threads are bound to.
+std::vector<int> own_processors();
 
 /// Cores that this process may run on: its affinity, cut down to a cgroup's CPU quota.
 int available_cores();

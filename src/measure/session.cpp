@@ -33,20 +33,6 @@ constexpr double share_of_free = 0.95;
 constexpr double workspace_wanted = 0x1p28;
 constexpr double workspace_wanted_on_device = 0x1p31;
 
-Options options_of(Case const& one, double workspace_limit) {
-  Options options;
-  options.mask = one.mask;
-  options.scale = one.scale;
-  options.kernel = one.kernel;
-  options.tile = one.tile;
-  options.engine = one.engine;
-  options.splits = one.splits;
-  options.workspace_limit = workspace_limit;
-  options.probabilities_in_input_type = one.probabilities_in_input_type;
-  options.skip_hidden_tiles = one.skip_hidden_tiles;
-  return options;
-}
-
 Row start_row(Case const& one, std::string const& backend) {
   Row row;
   row.case_name = one.name;
@@ -104,12 +90,34 @@ void describe(Case const& one, Choice const& choice, Row& row) {
   if (!choice.engine.empty()) row.engine = choice.engine;
   if (choice.tile.q > 0) row.tile = fmt::format("{}x{}", choice.tile.q, choice.tile.k);
   if (!stores_scores(choice.kernel)) row.splits = choice.splits;
+  if (!choice.tile_from.empty()) row.tile_from = choice.tile_from;
   row.workspace_bytes = choice.workspace_bytes;
   estimate(one, choice.kernel, row);
   add_reason(row, choice.why);
+  add_reason(row, choice.tile_note);
+}
+
+double since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 }  // namespace
+
+Options options_of(Case const& one, double workspace_limit) {
+  Options options;
+  options.mask = one.mask;
+  options.scale = one.scale;
+  options.kernel = one.kernel;
+  options.tile = one.tile;
+  options.team_size = one.team;
+  options.stages = one.stages;
+  options.engine = one.engine;
+  options.splits = one.splits;
+  options.workspace_limit = workspace_limit;
+  options.probabilities_in_input_type = one.probabilities_in_input_type;
+  options.skip_hidden_tiles = one.skip_hidden_tiles;
+  return options;
+}
 
 Session::Session(Settings const& settings, std::function<Backend&(std::string const&)> find_backend)
     : m_settings(settings), m_find_backend(std::move(find_backend)) {}
@@ -118,13 +126,17 @@ Row Session::measure(Case const& one) {
   kokkos_ext::Region const region(one.name);
   m_outputs.reset();
   Row row;
+  auto const start = std::chrono::steady_clock::now();
   std::unique_ptr<Prepared> const prepared = prepare(one, row);
+  m_spent = {row.first_call_s.value_or(0), since(start) - row.first_call_s.value_or(0), 0};
   if (!prepared) return row;
+  auto const timing = std::chrono::steady_clock::now();
   try {
     time(one, *prepared, row);
   } catch (std::exception const& error) {
     end_row(row, error);
   }
+  m_spent.timing = since(timing);
   if (row.status == Status::ok) m_outputs = std::move(prepared->outputs);
   return row;
 }
@@ -161,8 +173,7 @@ std::unique_ptr<Prepared> Session::prepare_on(Case const& one, Backend& place, R
     runner.call(0, true);
     runner.fence();
   }
-  std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - start;
-  row.first_call_s = runner.plan_seconds() + seconds.count();
+  row.first_call_s = runner.plan_seconds() + since(start);
   prepared->outputs = runner.fetch();
 
   row.status = Status::ok;

@@ -30,6 +30,13 @@ struct Prepared {
   Outputs outputs;  ///< of the first call
 };
 
+/// Where the seconds of a measured case went.
+struct Spent {
+  double first_call = 0;  ///< plan and first call
+  double verifying = 0;   ///< inputs, reference, comparison
+  double timing = 0;      ///< warm-up and repetitions
+};
+
 /// Measures cases one after another. Inputs and expected rows are kept for the next case of the same problem.
 class Session {
  public:
@@ -43,6 +50,8 @@ class Session {
   /// Everything before timing: foresees the memory, plans, makes the inputs, runs once, verifies, counts
   /// kernels. Fills the row; empty where the row's status is final.
   std::unique_ptr<Prepared> prepare(Case const& one, Row& row);
+
+  [[nodiscard]] Spent const& spent() const { return m_spent; }
 
   /// Outputs of the last measured case, where its row is ok; empty else.
   [[nodiscard]] std::optional<Outputs> const& outputs() const { return m_outputs; }
@@ -63,7 +72,11 @@ class Session {
   std::function<Backend&(std::string const&)> m_find_backend;
   std::optional<Problem> m_problem;
   std::optional<Outputs> m_outputs;
+  Spent m_spent;  // by the last measured case
 };
+
+/// The library's options for a case.
+Options options_of(Case const& one, double workspace_limit = 0);
 
 /// What the counts of a timed call depend on: it writes O and no LSE.
 model::Work work_of(Case const& one);

@@ -82,6 +82,7 @@ Json to_json(Row const& row) {
   json["mask"] = row.mask;
   json["layout"] = row.layout;
   json["tile"] = value_or_null(row.tile);
+  json["tile_from"] = value_or_null(row.tile_from);
   json["splits"] = value_or_null(row.splits);
   json["status"] = name(row.status);
   json["reason"] = text_or_null(row.reason);

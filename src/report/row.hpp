@@ -39,7 +39,8 @@ struct Row {
   Shape shape;
   std::string mask;
   std::string layout;
-  std::optional<std::string> tile;  ///< "QxK"
+  std::optional<std::string> tile;       ///< "QxK"
+  std::optional<std::string> tile_from;  ///< "asked", "table" or "cache"
   std::optional<int> splits;
 
   Status status = Status::skipped;

@@ -8,7 +8,7 @@ endif()
 foreach(line IN LISTS lines)
   # The name without its arguments, which may be of any type.
   string(REGEX REPLACE "[(<].*" "" name "${line}")
-  if(name MATCHES "(Kokkos[A-Za-z]*|fmt|flashpad::(detail|engines|kokkos_ext|naive|fused))::")
+  if(name MATCHES "(Kokkos[A-Za-z]*|fmt|nlohmann|flashpad::(tuning|detail|engines|kokkos_ext|naive|fused))::")
     message(SEND_ERROR "exported: ${line}")
   endif()
 endforeach()

@@ -157,6 +157,31 @@ static void refusals(char const* backend) {
   CHECK(flashpad_plan_create(NULL, backend, &good, FLASHPAD_FP32, NULL) == FLASHPAD_INVALID);
 }
 
+/* A tile that is asked for is taken; a cache that is no cache is not. */
+static void tells_its_tile(char const* backend) {
+  flashpad_shape const shape = {1, 2, 2, 300, 300, 64, 64};
+  flashpad_options options;
+  flashpad_plan* plan = NULL;
+  int q = -1, k = -1;
+  flashpad_default_options(&options);
+  options.kernel = "fused";
+  options.tile_q = 48;
+  options.tile_k = 40;
+  CHECK(flashpad_plan_create(&plan, backend, &shape, FLASHPAD_FP32, &options) == FLASHPAD_OK);
+  flashpad_plan_tile(plan, &q, &k);
+  CHECK(q == 48 && k == 40 && strcmp(flashpad_plan_tile_from(plan), "asked") == 0);
+  flashpad_plan_destroy(plan);
+  options.tile_q = options.tile_k = 0;
+  flashpad_set_tuning_cache("no such file");
+  CHECK(flashpad_plan_create(&plan, backend, &shape, FLASHPAD_FP32, &options) == FLASHPAD_OK);
+  flashpad_plan_tile(plan, &q, &k);
+  CHECK(q > 0 && k > 0 && strcmp(flashpad_plan_tile_from(plan), "table") == 0);
+  flashpad_plan_destroy(plan);
+  flashpad_set_tuning_cache(NULL);
+  flashpad_plan_tile(NULL, &q, &k);
+  CHECK(q == 0 && k == 0 && strlen(flashpad_plan_tile_from(NULL)) == 0);
+}
+
 /* A plan with a workspace outlives no Kokkos. */
 static void ends_after_its_plans(char const* backend) {
   flashpad_shape const shape = {1, 1, 1, 1, 1000, 64, 64};
@@ -185,6 +210,7 @@ int main(void) {
   if (backend != NULL) {
     is_right(backend);
     refusals(backend);
+    tells_its_tile(backend);
     ends_after_its_plans(backend);
   }
   CHECK(flashpad_finalize() == FLASHPAD_OK);

@@ -209,12 +209,11 @@ std::string const bytes_allowed =
 INSTANTIATE_TEST_SUITE_P(
     Settings, RefusedExperiment,
     testing::Values(
-        Refused{
-            "MistypedKey", smallest + "kernel: naive\n",
-            "f.yaml:2:1: kernel: unknown key; did you mean 'kernels'; allowed: name, problem, kernels, "
-            "backend, "
-            "engine, tile, splits, probabilities, skip_hidden_tiles, memory_limit, verify, expected_speedup, "
-            "timing, output"},
+        Refused{"MistypedKey", smallest + "kernel: naive\n",
+                "f.yaml:2:1: kernel: unknown key; did you mean 'kernels'; allowed: name, problem, kernels, "
+                "backend, "
+                "engine, tile, team, stages, splits, probabilities, skip_hidden_tiles, memory_limit, verify, "
+                "expected_speedup, timing, tune, output"},
         Refused{"FarFromAnyKey", smallest + "timing: {iterations: 3}\n",
                 "f.yaml:2:10: timing.iterations: unknown key; allowed: warmup, repetitions, cache"},
         Refused{"NameEmpty", smallest + "name: ''\n",

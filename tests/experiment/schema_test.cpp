@@ -70,6 +70,9 @@ TEST(Schema, KnowsTheKeysOfTheReader) {
   EXPECT_EQ(keys_of_schema(problem.at("properties").at("tensors")),
             keys_of_reader("problem: {tensors: {xxxxxxxxxx: 1}}\n"));
   EXPECT_EQ(keys_of_schema(root.at("timing")), keys_of_reader(smallest + "timing: {xxxxxxxxxx: 1}\n"));
+  EXPECT_EQ(keys_of_schema(root.at("tune")), keys_of_reader(smallest + "tune: {xxxxxxxxxx: 1}\n"));
+  EXPECT_EQ(keys_of_schema(root.at("tune").at("properties").at("observe")),
+            keys_of_reader(smallest + "tune: {observe: {xxxxxxxxxx: 1}}\n"));
   EXPECT_EQ(keys_of_schema(root.at("output")), keys_of_reader(smallest + "output: {xxxxxxxxxx: 1}\n"));
   EXPECT_EQ(keys_of_schema(root.at("tile").at("anyOf").at(1)),
             keys_of_reader(smallest + "tile: {xxxxxxxxxx: 1}\n"));
@@ -80,13 +83,15 @@ TEST(Schema, HasTheLimitsOfTheLibrary) {
   nlohmann::json const& definitions = schema.at("definitions");
   EXPECT_EQ(definitions.at("rows").at("anyOf").at(1).at("maximum"), max_tile);
   EXPECT_EQ(definitions.at("parts").at("anyOf").at(1).at("maximum"), max_splits);
+  EXPECT_EQ(definitions.at("team").at("anyOf").at(1).at("maximum"), max_team);
+  EXPECT_EQ(definitions.at("stages").at("anyOf").at(1).at("maximum"), max_stages);
 }
 
 TEST(Schema, EveryKeyIsDocumented) {
   nlohmann::json const schema = nlohmann::json::parse(read_project_file("docs/experiment.schema.json"));
   std::string const text = read_project_file("docs/experiments.md");
   std::vector<std::string> keys = keys_of_schema(schema);
-  for (char const* section : {"problem", "timing", "output"}) {
+  for (char const* section : {"problem", "timing", "tune", "output"}) {
     for (std::string const& key : keys_of_schema(schema.at("properties").at(section))) keys.push_back(key);
   }
   for (std::string const& key : keys) EXPECT_THAT(text, testing::HasSubstr("`" + key + "`"));

@@ -36,6 +36,33 @@ TEST_P(Tiles, AnyShape) {
   }
 }
 
+// What an engine does not vary is refused; what is taken is right. One of each is what the engine has.
+TEST_P(Tiles, AnyTeamAndStages) {
+  int taken = 0;
+  for (std::int64_t const dim : {64, 128}) {
+    for (int const team : {1, 2, 4, 8}) {
+      for (int const stages : {1, 2, 3, 4}) {
+        for (Tile const tile : {Tile{0, 0}, Tile{64, 32}, Tile{64, 16}, Tile{128, 32}, Tile{16, 16}}) {
+          Trial trial = trial_of(Mask::causal());
+          trial.shape.head_dim = trial.shape.value_dim = dim;
+          trial.tile = tile;
+          trial.team_size = team;
+          trial.stages = stages;
+          Result const result = expect_right(GetParam(), trial);
+          if (result.refused) continue;
+          ++taken;
+          EXPECT_EQ(result.choice.team_size, team);
+          EXPECT_EQ(result.choice.stages, stages);
+          if (tile != Tile{}) {
+            EXPECT_EQ(result.choice.tile, tile);
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(taken, 0);
+}
+
 TEST_P(Tiles, SplitKeysAreMerged) {
   for (int const splits : {2, 3, 7, 30}) {
     for (Mask const mask : {Mask::none(), Mask::causal(), Mask::window(40, 0)}) {

@@ -165,6 +165,8 @@ Result run_on(Way const& way, Trial const& trial, measure::Inputs const& inputs)
   options.kernel = way.kernel;
   options.engine = way.engine;
   options.tile = trial.tile;
+  options.team_size = trial.team_size;
+  options.stages = trial.stages;
   options.splits = trial.splits;
   options.skip_hidden_tiles = trial.skip_hidden_tiles;
   options.probabilities_in_input_type = trial.probabilities_in_input_type;
@@ -216,9 +218,11 @@ Result run_on(Way const& way, Trial const& trial, measure::Inputs const& inputs)
   return result;
 }
 
-/// What may be refused: by hopper, rows that the copy engine cannot address, and a visit to hidden tiles; by
-/// the others on a GPU, a tile that needs more team scratch than 36 KB.
+/// What may be refused: teams and stages that an engine does not vary; by hopper, rows that the copy engine
+/// cannot address, and a visit to hidden tiles; by the others on a GPU, a tile that needs more team scratch
+/// than 36 KB.
 bool may_refuse(Way const& way, Trial const& trial) {
+  if (trial.team_size != 0 || trial.stages != 0) return true;
   if (has_tiles(way) && way.backend == "cuda") {
     std::int64_t const dims = trial.shape.head_dim + trial.shape.value_dim;
     auto const [q, k] = trial.tile;

@@ -55,6 +55,8 @@ struct Trial {
   Distribution distribution = Distribution::normal;
   std::uint64_t seed = 1;
   Tile tile;
+  int team_size = 0;
+  int stages = 0;
   int splits = 0;
   bool skip_hidden_tiles = true;
   bool probabilities_in_input_type = false;

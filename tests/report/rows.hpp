@@ -18,6 +18,7 @@ inline Row full_row() {
   row.mask = "window[3,0]";
   row.layout = "bnhd";
   row.tile = "64x128";
+  row.tile_from = "cache";
   row.splits = 2;
   row.status = Status::ok;
   row.reason = "auto chose fused";

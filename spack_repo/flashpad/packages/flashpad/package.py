@@ -28,7 +28,7 @@ class Flashpad(CMakePackage, CudaPackage, ROCmPackage):
     depends_on("openblas")
     depends_on("fmt@8:", when="+driver")
     depends_on("yaml-cpp@0.6.3:", when="+driver")
-    depends_on("nlohmann-json@3.9:", when="+driver")
+    depends_on("nlohmann-json@3.9:")
     depends_on("cli11@2:", when="+driver")
     depends_on("benchmark@1.6:", when="+driver")
     depends_on("googletest@1.11:+gmock", when="+tests")
