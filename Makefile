@@ -8,6 +8,7 @@
 #
 #   make run-labs       tune, verify, sweep: the three labs in order (docs/labs.md): run-autotune, run-flash, run-benchmark
 #   make run-exercises  tile loops that are broken on purpose: each FAIL is a lesson; make run-solutions: the right ones
+#   make report         the quickstart as a page: results/report.html, opened where there is a display
 #   make bench-host  ours beside PyTorch, ONNX Runtime and zentorch on the host, cell by cell
 #
 # SEQ: lengths for run-benchmark, as in SEQ="512 1024 2048".
@@ -28,6 +29,11 @@ comma := ,
 
 run: build
 	$(FLASHPAD) run inputs/quickstart.yaml
+
+.PHONY: report
+report: run
+	$(FLASHPAD) report results/quickstart.json -o results/report.html
+	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] && command -v xdg-open >/dev/null; then xdg-open results/report.html; fi
 
 run-flash: build
 	$(FLASHPAD) run inputs/flash.yaml

@@ -38,6 +38,7 @@ void add_compare(CLI::App& app, Invocation& invocation);
 void add_explain(CLI::App& app, Invocation& invocation);
 void add_profile(CLI::App& app, Invocation& invocation);
 void add_tune(CLI::App& app, Invocation& invocation);
+void add_report(CLI::App& app, Invocation& invocation);
 
 /// What run, bench and check have in common: an experiment file and changes to it.
 struct ExperimentArguments {

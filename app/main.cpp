@@ -71,6 +71,7 @@ int main(int argc, char** argv) {
   add_explain(app, invocation);
   add_profile(app, invocation);
   add_tune(app, invocation);
+  add_report(app, invocation);
 
   try {
     kokkos_ext::check_kokkos_flags(invocation.kokkos_flags);

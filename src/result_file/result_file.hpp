@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "report/row.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+// Reads what was measured back from a file: `flashpad run --json`, `flashpad bench --benchmark_out`,
+// `flashpad tune --json`, scripts/bench_host.py and scripts/gpu_peers.py.
+
+namespace flashpad::results {
+
+/// A rate of operations that the machine was seen to reach, under the name of the type or unit that did.
+struct Peak {
+  std::string name;
+  double flops = 0;
+};
+
+/// What is known of the roofs over a row. No peaks, or a bandwidth of 0, where the file does not say.
+struct Roofs {
+  std::vector<Peak> peaks;
+  double bandwidth = 0;  ///< bytes a second
+};
+
+/// A measured row, and what its file says of it beyond Row.
+struct Entry {
+  Row row;
+  std::string contender;  ///< a kernel of ours, or the name of a peer
+  std::string method;   ///< the contender with its options as the case's name has them, "fused t64x64 noskip"
+  std::string variant;  ///< what sets the problem apart beyond its shape: scale, distribution, seed
+  std::string machine;  ///< device or processor
+  int threads = 0;      ///< 0 where the file does not say
+  bool estimated = false;  ///< bytes_model and what follows from it were worked out here, by the model
+  Roofs roofs;
+};
+
+/// One configuration of a search for the best tile.
+struct Trial {
+  std::string tile;
+  std::int64_t q = 0;
+  std::int64_t k = 0;
+  std::int64_t team = 0;
+  std::int64_t stages = 0;
+  std::string status;  ///< "ok", "failed", "oom" or "pruned": never run
+  std::string reason;
+  std::optional<double> median_s;        ///< in the search
+  std::optional<double> final_median_s;  ///< of those that were measured once more, in turn
+  std::optional<double> tflops;
+  bool winner = false;
+  bool from_table = false;  ///< what would have run without tuning
+};
+
+/// What `flashpad tune` did for one problem.
+struct Search {
+  std::string case_name;
+  std::string kernel;
+  std::string machine;
+  std::string status;  ///< "tuned", "cached" or "failed"
+  std::string reason;
+  std::optional<double> winner_median_s;
+  std::optional<double> table_median_s;
+  std::optional<double> speedup_vs_table;
+  std::optional<double> cost_s;
+  std::vector<Trial> trials;
+};
+
+struct ResultFile {
+  std::filesystem::path path;
+  std::string format;  ///< the program that writes such files
+  nlohmann::ordered_json context;
+  std::vector<Entry> entries;
+  std::vector<Search> searches;
+};
+
+inline constexpr std::size_t most_rows = 20000;
+
+/// Throws Error that names the file, the place in it, what was found and what is allowed: where it cannot be
+/// read, is no JSON, is none of the known formats, has a value of another type, or more rows than
+/// `most_rows`.
+ResultFile read(std::filesystem::path const& file);
+
+}  // namespace flashpad::results

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "result_file/case_fields.hpp"
+#include "result_file/formats.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+// The rows of `flashpad run --json`, and those of scripts/bench_host.py, which have more fields.
+
+namespace flashpad::results {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Status status_of(Fields const& fields) {
+  std::string const text = fields.text("status");
+  for (Status const status : {Status::ok, Status::failed, Status::oom, Status::skipped}) {
+    if (text == name(status)) return status;
+  }
+  fields.refuse("status", "ok, failed, oom or skipped");
+}
+
+Shape shape_of(Fields const& fields) {
+  Shape shape;
+  shape.batch = fields.integer("batch").value_or(1);
+  shape.heads = fields.integer("heads").value_or(1);
+  shape.kv_heads = fields.integer("kv_heads").value_or(shape.heads);
+  shape.seq_q = fields.integer("seq_q").value_or(0);
+  shape.seq_k = fields.integer("seq_k").value_or(shape.seq_q);
+  shape.head_dim = fields.integer("head_dim").value_or(0);
+  shape.value_dim = fields.integer("value_dim").value_or(shape.head_dim);
+  return shape;
+}
+
+Row row_of(Fields const& fields) {
+  Row row;
+  row.case_name = fields.text("case");
+  row.kernel = fields.text("kernel");
+  row.backend = fields.text("backend");
+  row.engine = fields.optional_text("engine");
+  row.dtype = fields.text("dtype");
+  row.shape = shape_of(fields);
+  row.mask = fields.text("mask");
+  row.layout = fields.text("layout");
+  row.tile = fields.optional_text("tile");
+  if (auto const splits = fields.integer("splits")) row.splits = static_cast<int>(*splits);
+  row.status = status_of(fields);
+  row.reason = fields.text("reason");
+  row.median_s = fields.number("median_s");
+  row.min_s = fields.number("min_s");
+  row.spread = fields.number("spread");
+  row.repetitions = static_cast<int>(fields.integer("repetitions").value_or(0));
+  row.cache = fields.text("cache");
+  row.first_call_s = fields.number("first_call_s");
+  row.flops = fields.number("flops");
+  row.tflops = fields.number("tflops");
+  row.bytes_model = fields.number("bytes_model");
+  row.bytes_tiles = fields.number("bytes_tiles");
+  row.bytes_measured = fields.number("bytes_measured");
+  row.intensity = fields.number("intensity");
+  row.roof = fields.optional_text("roof");
+  row.roof_fraction = fields.number("roof_fraction");
+  row.flag = fields.text("flag");
+  row.max_abs_err = fields.number("max_abs_err");
+  row.tolerance = fields.number("tolerance");
+  row.rel_err = fields.number("rel_err");
+  row.lse_max_err = fields.number("lse_max_err");
+  row.worst = fields.optional_text("worst");
+  row.verified = fields.boolean("verified");
+  row.verified_rows = fields.integer("verified_rows").value_or(0);
+  row.workspace_bytes = fields.number("workspace_bytes");
+  row.bytes_needed = fields.number("bytes_needed");
+  if (auto const launches = fields.integer("launches")) row.launches = static_cast<int>(*launches);
+  row.speedup_vs_naive = fields.number("speedup_vs_naive");
+  row.byte_ratio = fields.number("byte_ratio");
+  return row;
+}
+
+/// A backend as the context describes it.
+struct Place {
+  std::string name;
+  std::string machine;
+  Fields fields;
+};
+
+std::vector<Place> places_of(ResultFile const& file, Fields const& context) {
+  std::vector<Place> places;
+  Json const* const backends = context.array("backends");
+  for (std::size_t b = 0; backends != nullptr && b < backends->size(); ++b) {
+    Fields const fields((*backends)[b], place_of(file, "context.backends", b));
+    std::string device = fields.text("device");
+    places.push_back({fields.text("name"), device.empty() ? context.text("cpu") : device, fields});
+  }
+  return places;
+}
+
+// The peaks that could bound a row of this type. 16-bit types are multiplied as float32, as pairs of bfloat16
+// or by matrix units; float32 as itself or by matrix units.
+Roofs roofs_of(Place const& place, std::string const& dtype) {
+  struct Kind {
+    char const* field;
+    char const* name;
+    bool applies;
+  };
+  bool const wide = dtype == "fp64";
+  bool const narrow = dtype == "fp16" || dtype == "bf16";
+  std::array const kinds = {Kind{"peak_flops_fp64", "fp64", wide}, Kind{"peak_flops_fp32", "fp32", !wide},
+                            Kind{"peak_flops_bf16", "bf16", dtype == "bf16"},
+                            Kind{"peak_flops_matrix", "matrix units", narrow}};
+  Roofs roofs;
+  for (Kind const& kind : kinds) {
+    double const flops = kind.applies ? place.fields.number(kind.field).value_or(0) : 0;
+    if (flops > 0) roofs.peaks.push_back({kind.name, flops});
+  }
+  roofs.bandwidth = place.fields.number("peak_bytes_per_s").value_or(0);
+  return roofs;
+}
+
+}  // namespace
+
+void read_run(Json const& document, ResultFile& file) {
+  Fields const context(file.context, file.path.string() + ": context");
+  std::vector<Place> const places = places_of(file, context);
+  Json const& rows = document.at("rows");
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    Fields const fields(rows[r], place_of(file, "rows", r));
+    Entry entry;
+    entry.row = row_of(fields);
+    entry.threads = static_cast<int>(fields.integer("threads").value_or(0));
+    entry.contender = fields.text("peer");
+    if (entry.contender.empty()) entry.contender = entry.row.kernel;
+    if (auto const name = case_fields(entry.row.case_name)) {
+      entry.method = name->method;
+      entry.variant = name->variant;
+    }
+    auto const place = std::find_if(places.begin(), places.end(),
+                                    [&](Place const& one) { return one.name == entry.row.backend; });
+    entry.machine = place != places.end() ? place->machine : context.text("cpu");
+    // bench_host.py puts the roofs of each row's own process and number of threads into the row.
+    double const peak = fields.number("peak_flops").value_or(0);
+    if (peak > 0) {
+      entry.roofs = {{{entry.row.dtype, peak}}, fields.number("peak_bytes_per_s").value_or(0)};
+    } else if (place != places.end() && entry.threads == 0) {
+      entry.roofs = roofs_of(*place, entry.row.dtype);
+    }
+    complete_by_model(entry);
+    file.entries.push_back(std::move(entry));
+  }
+}
+
+}  // namespace flashpad::results
