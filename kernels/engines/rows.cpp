@@ -151,9 +151,9 @@ void fill(RowsTable<T>& table) {
 }
 
 template <class Storage, class T>
-RowsTable<T> make_table(char const* level) {
+RowsTable<T> make_table(char const* engine) {
   RowsTable<T> table;
-  table.level = level;
+  table.engine = engine;
   table.most_rows = rows_in_block<T>;
   table.key_unit = sums;
   table.dim_unit = width<T>;
@@ -169,9 +169,9 @@ RowsTable<T> make_table(char const* level) {
 }  // namespace
 
 RowsTables FLASHPAD_ROWS_TABLES(FLASHPAD_LEVEL)() {
-  char const* const level = FLASHPAD_STRING(FLASHPAD_LEVEL);
-  return {make_table<double, double>(level), make_table<float, float>(level), make_table<half, float>(level),
-          make_table<bfloat16, float>(level)};
+  char const* const engine = "rows-" FLASHPAD_STRING(FLASHPAD_LEVEL);
+  return {make_table<double, double>(engine), make_table<float, float>(engine),
+          make_table<half, float>(engine), make_table<bfloat16, float>(engine)};
 }
 
 }  // namespace flashpad::engines

@@ -187,7 +187,7 @@ void fill(RowsTable<float>& table) {
 RowsTables rows_tables_avx512_bf16() {
   RowsTables tables;
   RowsTable<float>& table = tables.bf16;
-  table.level = "avx512-bf16";
+  table.engine = "rows-avx512-bf16";
   table.most_rows = level_most_rows;
   table.key_unit = sums;
   table.dim_unit = wide;

@@ -33,7 +33,7 @@ template <class T>
 struct RowsTable {
   static constexpr int sizes = 4;
 
-  char const* level = nullptr;  ///< name of the instruction set; null where this table is not compiled
+  char const* engine = nullptr;  ///< its name; null where this table is not compiled
   int most_rows = 0;
   int key_unit = 1;  ///< s has room for this many keys more than a tile has
   int dim_unit = 1;  ///< rows of q and acc are padded to a multiple of this many elements
@@ -60,7 +60,7 @@ struct RowsTable {
   void (*store_partial)(T const* acc, T sum, int dim, void* row) = nullptr;
 };
 
-/// The tables of one processor level, one for each storage type; `level` is null for a type that it does not
+/// The tables of one engine, one for each storage type; `engine` is null for a type that it does not
 /// multiply.
 struct RowsTables {
   RowsTable<double> fp64;

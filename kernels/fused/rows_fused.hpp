@@ -72,8 +72,8 @@ std::unique_ptr<Runner<Exec>> make_rows_fused(Request<Exec> const& request, std:
   require_scratch(plan.tile, bytes, allowed, level, Exec::name());
   reserve_scratch(request.exec, level, bytes);
   typename Rows::Config const config{table, static_cast<int>(sizeof(Storage)), level};
-  auto runner = std::make_unique<FusedRunner<Exec, Rows, Storage, Rows>>(
-      request, problem, config, std::string("rows-") + table.level, 1, 1, bytes, level);
+  auto runner = std::make_unique<FusedRunner<Exec, Rows, Storage, Rows>>(request, problem, config,
+                                                                         table.engine, 1, 1, bytes, level);
   runner->choice.heads_per_tile = static_cast<int>(group);
   return runner;
 }

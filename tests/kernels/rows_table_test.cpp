@@ -120,7 +120,7 @@ void check(std::string const& engine, DType dtype, double tolerance) {
            {std::pair{16, 24}, {24, 16}, {40, 72}, {64, 64}, {136, 256}}) {
         double const worst =
             worst_error<Storage, T>(table, size, {1 << size, keys, head_dim, value_dim}, 0.7);
-        ASSERT_LT(worst, tolerance) << table.level << ", " << name(dtype) << ", " << (1 << size) << " rows, "
+        ASSERT_LT(worst, tolerance) << table.engine << ", " << name(dtype) << ", " << (1 << size) << " rows, "
                                     << keys << " keys, dim " << head_dim << "/" << value_dim;
       }
     }
@@ -133,7 +133,7 @@ TEST_P(RowsTables, MultiplyBlocksAndTilesOfEverySize) {
   check<half, float>(GetParam(), DType::fp16, 1e-5);
   // P is rounded to bfloat16 where its own instruction multiplies: 2^-9 of a mean of values of up to three.
   bool const pairs =
-      std::string(rows_table<float>(GetParam(), DType::bf16).level).find("bf16") != std::string::npos;
+      std::string(rows_table<float>(GetParam(), DType::bf16).engine).find("bf16") != std::string::npos;
   check<bfloat16, float>(GetParam(), DType::bf16, pairs ? 6e-3 : 1e-5);
 }
 
