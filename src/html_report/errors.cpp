@@ -58,8 +58,12 @@ Figure errors(std::vector<Item> const& items) {
   for (Item const& item : items) {
     if (fraction_of(item.data()) || item.data().verified == false) checked.push_back(item);
   }
-  Figure figure{
-      .id = "errors", .title = "Error against tolerance", .caption = {}, .legend = {}, .panels = {}};
+  Figure figure{.id = "errors",
+                .title = "Error against tolerance",
+                .caption = {},
+                .legend = {},
+                .panels = {},
+                .optional = items.empty()};
   for (auto const& [dtype, members] : grouped(checked, [](Item const& item) { return item.data().dtype; }))
     figure.panels.push_back(panel(dtype, members));
   auto const wrong = std::count_if(checked.begin(), checked.end(),
@@ -69,10 +73,12 @@ Figure errors(std::vector<Item> const& items) {
         "These files hold no errors: nothing was verified in them, or the verdict alone was kept.";
   } else {
     figure.caption = fmt::format(
-        "Largest |O - reference| over what is allowed; right of the line a row fails. {} of {} "
-        "checked rows are within, {} of all {} rows have no error on file.",
-        checked.size() - static_cast<std::size_t>(wrong), checked.size(), items.size() - checked.size(),
-        items.size());
+        "Largest |O - reference| over what is allowed; right of the line a row fails. {} of {} checked rows "
+        "are within.",
+        checked.size() - static_cast<std::size_t>(wrong), checked.size());
+    if (checked.size() < items.size())
+      figure.caption += fmt::format(" {} of all {} rows have no error on file.",
+                                    items.size() - checked.size(), items.size());
   }
   return figure;
 }

@@ -98,8 +98,12 @@ Figure roofline(std::vector<Item> const& items) {
     placed.push_back(item);
     estimated = estimated || item.entry->estimated;
   }
-  Figure figure{
-      .id = "roofline", .title = "Under the roof", .caption = {}, .legend = legend_of(placed), .panels = {}};
+  Figure figure{.id = "roofline",
+                .title = "Under the roof",
+                .caption = {},
+                .legend = legend_of(placed),
+                .panels = {},
+                .optional = items.empty()};
   for (auto const& [title, members] : grouped(placed, roof_group))
     figure.panels.push_back(panel(title, members));
   figure.caption =

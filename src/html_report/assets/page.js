@@ -129,9 +129,6 @@
     if (lit) lit.classList.add("lit");
     hint.classList.toggle("hidden", !lit);
   };
-  for (const list of marks.values()) {
-    for (const mark of list) mark.querySelector("title")?.remove();  // the hint says more
-  }
   document.addEventListener("pointermove", (event) => {
     const mark = event.target.closest?.("svg.plot [data-row]");
     if (!mark || !rowOf(mark)) { if (lit) light(null); return; }
