@@ -177,7 +177,7 @@ def time_ms(call, seconds):
     return statistics.median(launches(count))
 
 
-def measure(cell, names, flashpad, a):
+def measure(cell, names, flashpad, baseline, a):
     """One row for each name."""
     dtype = DTYPES[cell["dtype"]][0]
     torch.manual_seed(0)
@@ -190,7 +190,10 @@ def measure(cell, names, flashpad, a):
         try:
             ours = name.removeprefix("flashpad-") if name.startswith("flashpad-") else None
             limit = a.vendor_limit if ours == "naive-vendor" else 0
-            call = flashpad.prepare(cell, q, k, v, ours, limit) if ours else prepare_peer(name, cell, q, k, v)
+            if name == "baseline":
+                call = baseline.prepare(cell, q, k, v, a.ours[0], 0)
+            else:
+                call = flashpad.prepare(cell, q, k, v, ours, limit) if ours else prepare_peer(name, cell, q, k, v)
             out[name].update(getattr(call, "choice", {}))
             out[name]["max_abs_err"], out[name]["tolerance"] = error_of(call(), rows, samples), tolerance
             out[name]["verified"] = out[name]["max_abs_err"] <= tolerance
@@ -261,6 +264,7 @@ def card():
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--library", required=True, help="libflashpad_c.so, or a shared libflashpad.so")
+    p.add_argument("--baseline", help="another build of the library, whose kernel takes turns too, as `baseline`")
     p.add_argument("--out", help="JSON with every row")
     p.add_argument("--ours", nargs="+", default=["auto"], help="Flashpad's kernels, the first in the ratio")
     p.add_argument("--peers", nargs="*", default=["fa3", "cudnn", "flash2"],
@@ -281,14 +285,15 @@ def main():
     p.add_argument("--vendor-limit", type=float, default=0, help="workspace_limit of naive-vendor in bytes")
     a = p.parse_args()
     flashpad = Flashpad(a.library)
-    names = ["flashpad-" + kernel for kernel in a.ours] + a.peers
+    baseline = Flashpad(a.baseline) if a.baseline else None
+    names = ["flashpad-" + kernel for kernel in a.ours] + ["baseline"] * bool(baseline) + a.peers
     context = {"command": " ".join(["gpu_peers.py"] + [x for x in sys.argv[1:] if "/" not in x]),
                "gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "cuda": torch.version.cuda,
                "cudnn": torch.backends.cudnn.version(), "card_before": card()}
     print(json.dumps(context), flush=True)
     rows = []
     for cell in cells_of(a):
-        measured = measure(cell, names, flashpad, a)
+        measured = measure(cell, names, flashpad, baseline, a)
         report(measured, names, [n for n in ("fa3", "cudnn") if n in names])
         rows += measured
     context["card_after"] = card()
