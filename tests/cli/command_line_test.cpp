@@ -27,7 +27,7 @@ TEST_F(CommandLine, HelpAndVersionSucceed) {
   EXPECT_EQ(version.code, 0);
   EXPECT_THAT(version.out, HasSubstr("Flashpad "));
   EXPECT_THAT(version.out, HasSubstr("Kokkos "));
-  for (char const* command : {"run", "bench", "info", "check", "compare", "explain"}) {
+  for (char const* command : {"run", "bench", "info", "check", "compare", "explain", "tune"}) {
     Finished const help = flashpad({command, "--help"});
     EXPECT_EQ(help.code, 0) << command;
     EXPECT_THAT(help.out, HasSubstr("--help")) << command;
@@ -47,7 +47,8 @@ TEST_F(CommandLine, MistakesAreOneLineAndExitTwo) {
       {"run", "small.yaml", "--csv="},
       {"run", "small.yaml", "--filter", ""},
       {"run", "small.yaml", "--set", "problem.sequence=3"},
-      {"tune", "small.yaml"}};
+      {"tune", "small.yaml", "--set", "kernels=naive"},
+      {"tune", "small.yaml", "--jobs", "0"}};
   for (auto const& arguments : mistakes) {
     Finished const finished = flashpad(arguments);
     EXPECT_EQ(finished.code, 2) << ::testing::PrintToString(arguments);

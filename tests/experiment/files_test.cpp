@@ -195,7 +195,7 @@ TEST_F(ExperimentFiles, EveryInputOfTheProjectIsAnExperiment) {
   }
   EXPECT_THAT(names,
               testing::UnorderedElementsAre("quickstart", "flash", "benchmark", "real", "deltas", "backends",
-                                            "h200", "sweep", "tune", "tune-fused", "tune-h200"));
+                                            "h200", "profile", "sweep", "tune", "tune-fused", "tune-h200"));
 }
 
 TEST_F(ExperimentFiles, TheQuickstartIsTheOneOfTheDocumentation) {
