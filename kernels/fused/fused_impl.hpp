@@ -15,6 +15,9 @@
 #ifdef KOKKOS_ENABLE_CUDA
 #include "kernels/fused/mma_choice.hpp"
 #endif
+#ifdef KOKKOS_ENABLE_HIP
+#include "kernels/fused/mfma_choice.hpp"
+#endif
 
 namespace flashpad {
 
@@ -46,6 +49,11 @@ std::unique_ptr<Runner<Exec>> make_fused_of(Request<Exec> const& request) {
     if (auto runner = make_mma<Exec, Storage>(request)) return runner;
   }
 #endif
+#ifdef KOKKOS_ENABLE_HIP
+  if constexpr (std::is_same_v<Exec, kokkos_ext::HIP> && sizeof(Storage) == 2) {
+    if (auto runner = make_mfma<Exec, Storage>(request)) return runner;
+  }
+#endif
   return make_simt_fused<Exec, Storage, Compute>(request);
 }
 
@@ -74,6 +82,11 @@ std::vector<std::string> engine_names([[maybe_unused]] DType dtype) {
     // Three tf32 products keep float32's precision; one is for those who ask for it by name.
     if (dtype == DType::fp32) names = {"mma-tf32x3", "mma-tf32"};
     if (size_of(dtype) == 2) names = {"mma"};
+  }
+#endif
+#ifdef KOKKOS_ENABLE_HIP
+  if constexpr (std::is_same_v<Exec, kokkos_ext::HIP>) {
+    if (size_of(dtype) == 2) names = {"mfma"};
   }
 #endif
   names.emplace_back("simt");

@@ -31,16 +31,23 @@ template <class Exec>
 using TeamSchedule =
     std::conditional_t<is_host<Exec>, Kokkos::Schedule<Kokkos::Dynamic>, Kokkos::Schedule<Kokkos::Static>>;
 
-/// The last statement of a team functor. Kokkos' CUDA backend calls the functor in a loop over league ranks,
-/// though it launches a block for each; the thread ends here, so that the compiler sees no loop, out of which
-/// it would move what a kernel with 255 registers has no room to keep. Not with scratch memory of level 1,
-/// which is given back after that loop.
+/// The last statement of a team functor. Kokkos' CUDA and HIP backends call the functor in a loop over league
+/// ranks, though they launch a block for each; the thread ends here, so that the compiler sees no loop, out
+/// of which it would move what a kernel with 255 registers has no room to keep. Not with scratch memory of
+/// level 1, which is given back after that loop.
 template <class Exec, class Member>
 KOKKOS_FUNCTION void end_of_team([[maybe_unused]] Member const& team) {
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDA_ARCH__)
   if constexpr (std::is_same_v<Exec, Kokkos::Cuda>) {
     if (gridDim.x < static_cast<unsigned>(team.league_size())) __trap();  // a Kokkos that does use the loop
     asm volatile("exit;");
+    __builtin_unreachable();
+  }
+#endif
+#if defined(KOKKOS_ENABLE_HIP) && defined(__HIP_DEVICE_COMPILE__)
+  if constexpr (std::is_same_v<Exec, HIP>) {
+    if (gridDim.x < static_cast<unsigned>(team.league_size())) __builtin_trap();
+    asm volatile("s_endpgm");
     __builtin_unreachable();
   }
 #endif

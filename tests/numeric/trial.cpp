@@ -232,6 +232,12 @@ bool may_refuse(Way const& way, Trial const& trial) {
       return true;
     return (q * (dims + k + 2) + k * (dims + 1)) * std::max(4, size_of(way.dtype)) > 36000;
   }
+  if (has_tiles(way) && way.backend == "hip") {
+    std::int64_t const dims = trial.shape.head_dim + trial.shape.value_dim;
+    auto const [q, k] = trial.tile;
+    if (way.engine == "mfma") return q > 128 || k > 32;
+    return (q * (dims + k + 2) + k * (dims + 1)) * std::max(4, size_of(way.dtype)) > 56000;
+  }
   if (way.kernel != Kernel::hopper) return false;
   Placement const& p = trial.placement;
   bool const aligned = p.base % 8 == 0 && p.row_gap % 8 == 0 && p.head_gap % 8 == 0;
