@@ -70,6 +70,22 @@ std::vector<explain::Subject> subjects_of(Experiment const& experiment) {
   return subjects;
 }
 
+struct UnitPeaks {
+  model::Peaks peaks;
+  char const* unit;
+};
+
+/// Of the unit that the library multiplies this type with, where there is one beside the plain one.
+UnitPeaks peaks_of(measure::Backend& place, DType dtype) {
+  bool const on_device = place.device_memory_free().has_value();
+  if (size_of(dtype) == 2 && on_device) return {place.peaks({dtype, "mma"}), "16-bit matrices "};
+  if (dtype == DType::bf16) {
+    model::Peaks const pairs = place.peaks({dtype, "bf16"});
+    if (pairs.flops > 0) return {pairs, "pairs of bf16 "};
+  }
+  return {place.peaks({dtype}), ""};
+}
+
 explain::Machine machine_of(std::string const& backend_name, ExplainArguments const& arguments, DType dtype) {
   explain::Machine machine;
   machine.cache_bytes = measure::last_level_cache();
@@ -83,10 +99,10 @@ explain::Machine machine_of(std::string const& backend_name, ExplainArguments co
   machine.cache_bytes = place.last_level_cache();
   if (auto const free = place.device_memory_free()) machine.memory_bytes = *free;
   try {
-    model::Peaks const peaks = place.peaks({dtype});
+    auto const [peaks, unit] = peaks_of(place, dtype);
     machine.ridge = peaks.flops / peaks.bandwidth;
-    machine.ridge_source = fmt::format("measured now on {}: {:.3g} TFLOP/s over {:.3g} GB/s", place.name(),
-                                       peaks.flops / 1e12, peaks.bandwidth / 1e9);
+    machine.ridge_source = fmt::format("measured now on {}: {}{:.3g} TFLOP/s over {:.3g} GB/s", place.name(),
+                                       unit, peaks.flops / 1e12, peaks.bandwidth / 1e9);
   } catch (std::exception const& error) {
     std::string const text = error.what();
     machine.ridge_source = text.substr(0, text.find('\n'));

@@ -20,8 +20,8 @@ constexpr double same_within = 0.05;
 // Differs between any two runs, or says how it was asked for and not where it ran.
 bool is_of_the_run(std::string const& name) {
   static std::set<std::string> const names = {
-      "date",        "command",    "memory_free_bytes",   "load_avg", "experiment",
-      "interrupted", "executable", "json_schema_version", "host_name"};
+      "date",       "command",   "memory_free_bytes",   "load_avg",   "experiment",   "interrupted",
+      "executable", "host_name", "json_schema_version", "crossovers", "tuning_cache", "profilers"};
   return names.contains(name);
 }
 

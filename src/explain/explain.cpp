@@ -4,6 +4,7 @@
 #include "model/fusing.hpp"
 #include "model/lengths.hpp"
 #include "report/table.hpp"
+#include "tuning/space.hpp"
 
 #include <fmt/format.h>
 
@@ -139,21 +140,19 @@ std::string thresholds(model::Work const& work, Machine const& machine) {
 }
 
 std::string search_space() {
-  // The lab's lists: query tiles, key tiles, warps, and stages where a copy can run ahead.
-  constexpr int query_tiles = 3;
-  constexpr int key_tiles = 3;
-  constexpr int warps = 2;
-  constexpr int stages = 3;
-  constexpr int without_stages = query_tiles * key_tiles * warps;
+  // `flashpad tune` has these lists for the kernel of the first lab.
+  auto const size = [](TuneSpace const& space) {
+    return space.q.size() * space.k.size() * space.team.size() * space.stages.size();
+  };
+  TuneSpace const cuda = tuning::default_space(Kernel::stats, "mma", true);
+  TuneSpace const hip = tuning::default_space(Kernel::stats, "mfma", true);
   return fmt::format(
       "Search space of the first lab: {} query tiles x {} key tiles x {} team sizes x {} stages = {} where "
       "copies run\n"
       "  ahead by a number of stages to choose (CUDA); where that is pinned to 1 (HIP) it is {}. Each is "
-      "compiled and\n"
-      "  timed before the first result: {} times the cost of one, which `flashpad tune` pays once and "
-      "keeps.\n",
-      query_tiles, key_tiles, warps, stages, without_stages * stages, without_stages,
-      without_stages * stages);
+      "made and timed\n"
+      "  before the first result: {} times the cost of one, which `flashpad tune` pays once and keeps.\n",
+      cuda.q.size(), cuda.k.size(), cuda.team.size(), cuda.stages.size(), size(cuda), size(hip), size(cuda));
 }
 
 std::string masking() {

@@ -22,7 +22,7 @@ std::vector<std::string> names(std::vector<Difference> const& differences) {
 TEST(Differences, AreTheFactsThatAreNotTheSame) {
   auto const found = differences(
       {with(
-           R"({"git_revision": "aa", "cpu": "x", "kokkos_version": "3.4", "date": "monday", "cpu_governor": null})"),
+           R"({"git_revision": "aa", "cpu": "x", "kokkos_version": "3.4", "date": "monday", "crossovers": ["n1"], "cpu_governor": null})"),
        with(
            R"({"git_revision": "bb", "cpu": "x", "kokkos_version": "5.2", "date": "friday", "cpu_governor": "performance"})")});
   EXPECT_THAT(names(found), ElementsAre("cpu_governor", "git_revision", "kokkos_version"));
