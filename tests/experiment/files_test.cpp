@@ -193,9 +193,9 @@ TEST_F(ExperimentFiles, EveryInputOfTheProjectIsAnExperiment) {
     ASSERT_NO_THROW(names.push_back(read_experiment(entry.path()).name));
     EXPECT_EQ(names.back(), entry.path().stem()) << "the name is the file's";
   }
-  EXPECT_THAT(names,
-              testing::UnorderedElementsAre("quickstart", "flash", "benchmark", "real", "deltas", "backends",
-                                            "h200", "profile", "sweep", "tune", "tune-fused", "tune-h200"));
+  EXPECT_THAT(names, testing::UnorderedElementsAre("quickstart", "flash", "benchmark", "real", "deltas",
+                                                   "backends", "h200", "profile", "sweep", "tune",
+                                                   "tune-fused", "tune-h200", "gpu"));
 }
 
 TEST_F(ExperimentFiles, TheQuickstartIsTheOneOfTheDocumentation) {
