@@ -41,7 +41,8 @@ struct HopperTiling {
 /// Whether a tiling has what the call asks for.
 inline bool is_asked_for(HopperCall const& call, HopperTiling const& tiling) {
   auto const fits = [](int asked, int has) { return asked == 0 || asked == has; };
-  return fits(call.tile.q, tiling.tile.q) && fits(call.tile.k, tiling.tile.k) && fits(call.stages, tiling.stages);
+  return fits(call.tile.q, tiling.tile.q) && fits(call.tile.k, tiling.tile.k) &&
+         fits(call.stages, tiling.stages);
 }
 
 /// What can serve a call of this shape, mask and type, the kernel's own choice first.
