@@ -55,6 +55,9 @@ Json parse(fs::path const& path) {
         fmt::format("{}:{}: is no JSON from byte {} on; allowed: a file that flashpad run, bench or tune, "
                     "scripts/bench_host.py or scripts/gpu_peers.py wrote",
                     path.string(), line, error.byte));
+  } catch (Json::out_of_range const&) {
+    throw Error(
+        fmt::format("{}: has a number that no double can hold; allowed: finite numbers", path.string()));
   }
 }
 
@@ -86,8 +89,11 @@ constexpr Format formats[] = {
 std::string keys_of(Json const& document) {
   if (!document.is_object()) return document.type_name();
   std::vector<std::string> keys;
-  for (auto it = document.begin(); it != document.end() && keys.size() < 5; ++it)
-    keys.push_back('`' + it.key().substr(0, 30) + '`');
+  for (auto it = document.begin(); it != document.end() && keys.size() < 5; ++it) {
+    std::string const quoted =
+        Json(it.key().substr(0, 30)).dump(-1, ' ', true, Json::error_handler_t::replace);
+    keys.push_back('`' + quoted.substr(1, quoted.size() - 2) + '`');  // one line, whatever is in the file
+  }
   return keys.empty() ? "an empty object" : fmt::format("{}", fmt::join(keys, ", "));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compare/text.hpp"
-#include "fuzz/require.hpp"
+#include "fuzz/file.hpp"
 
 #include <flashpad/error.hpp>
 
@@ -26,8 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
       require(shown.find('\x1b') == std::string::npos, "an escape reaches the terminal");
       require(*by != '\0' || compare::broken(comparison, rules).empty(), "a file is slower than itself");
     } catch (flashpad::Error const& error) {
-      std::string const message = error.what();
-      require(!message.empty() && message.find('\n') == std::string::npos, "a message that is not one line");
+      flashpad::test::require_one_line(error.what());
     }
   }
   return 0;

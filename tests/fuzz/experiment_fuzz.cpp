@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "experiment/experiment.hpp"
-#include "fuzz/require.hpp"
+#include "fuzz/file.hpp"
 
 #include <flashpad/error.hpp>
 
@@ -42,8 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   try {
     check(flashpad::parse_experiment(text, "f.yaml", overrides));
   } catch (flashpad::Error const& error) {
-    std::string const message = error.what();
-    require(!message.empty() && message.find('\n') == std::string::npos, "a message that is not one line");
+    flashpad::test::require_one_line(error.what());
   }
   return 0;
 }

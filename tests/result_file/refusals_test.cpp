@@ -37,6 +37,8 @@ TEST_F(Refusals, NameThePlaceWhatWasFoundAndWhatIsAllowed) {
       {"{}", "r.json: found an empty object; allowed: an object with `rows`"},
       {R"({"row": []})", "r.json: found `row`; allowed: an object with `rows`"},
       {R"({"rows": 3})", "r.json: found `rows`; allowed"},
+      {R"({"two\nlines": 3})", R"(r.json: found `two\nlines`; allowed)"},
+      {R"({"rows": [{"case": "a", "median_s": 1e999}]})", "r.json: has a number that no double can hold"},
       {R"({"context": 1, "rows": []})", "r.json: context: found `1`; allowed: an object"},
       {R"({"rows": [1]})", "r.json: rows[0]: found `1`; allowed: an object"},
       {R"({"rows": [{"status": "ok", "median_s": "fast"}]})",
