@@ -86,9 +86,11 @@ class Flashpad(CMakePackage, CudaPackage, ROCmPackage):
     def keep_an_input(self):
         cache_extra_test_sources(self, "inputs/flash.yaml")
 
-    @when("+driver")
+    # Not under @when: `spack test` does not see methods that are.
     def test_run(self):
         """the installed driver runs an experiment, and verifies each row"""
+        if self.spec.satisfies("~driver"):
+            raise SkipTest("built without the driver")
         driver = which(self.prefix.bin.flashpad, required=True)
         with working_dir(self.test_suite.current_test_cache_dir):
             output = driver("run", "inputs/flash.yaml", output=str.split, error=str.split)
