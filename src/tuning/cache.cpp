@@ -82,7 +82,7 @@ Entry entry_from(Json const& json, std::string const& version) {
   if (key.size() != std::size(key_texts) + std::size(key_numbers))
     throw Refused{"key: has fields of another form"};
   if (text_of(key, "flashpad") != version)
-    throw Refused{text("it is of Flashpad ", shown(member(key, "flashpad")), ", this is ", version)};
+    throw Refused{text("it is of Flashpad ", text_of(key, "flashpad"), ", this is ", version)};
   Json const& winner = member(json, "winner");
   entry.winner.tile.q = static_cast<int>(count_of(winner, "q", 1, max_tile));
   entry.winner.tile.k = static_cast<int>(count_of(winner, "k", 1, max_tile));
