@@ -53,16 +53,21 @@ std::string Fields::text(char const* name) const { return optional_text(name).va
 std::optional<double> Fields::number(char const* name) const {
   Json const* const value = find(name);
   if (value == nullptr) return std::nullopt;
-  if (!value->is_number()) refuse(name, "a number or null");
-  return value->get<double>();
+  // Times, rates, bytes and errors; what is larger would make infinities of the plots' sums and products.
+  char const* const allowed = "a number from 0 to 1e30, or null";
+  if (!value->is_number()) refuse(name, allowed);
+  double const number = value->get<double>();
+  if (!(number >= 0 && number <= 1e30)) refuse(name, allowed);
+  return number;
 }
 
 std::optional<std::int64_t> Fields::integer(char const* name) const {
   Json const* const value = find(name);
   if (value == nullptr) return std::nullopt;
   bool const fits = value->is_number_integer() &&
-                    (!value->is_number_unsigned() || value->get<std::uint64_t>() <= std::uint64_t{INT64_MAX});
-  if (!fits) refuse(name, "a whole number or null");
+                    (value->is_number_unsigned() ? value->get<std::uint64_t>() <= std::uint64_t{INT64_MAX}
+                                                 : value->get<std::int64_t>() >= 0);
+  if (!fits) refuse(name, "a whole number from 0 on, or null");
   return value->get<std::int64_t>();
 }
 
