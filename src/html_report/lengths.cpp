@@ -54,9 +54,12 @@ constexpr Quantity quantities[] = {
      [](Row const& row) { return row.tflops; }, none, false},
     {"time", "Time", "time of one call", "Lower is better: median of one call, from idle to idle.", seconds,
      [](Row const& row) { return row.median_s; }, none, true},
-    {"bytes", "Bytes", "bytes by the model",
-     "Traffic to and from memory by the model: estimates, not measurements.", bytes,
-     [](Row const& row) { return row.bytes_model; }, none, true},
+    {"bytes", "Bytes", "bytes",
+     "Solid: traffic to and from memory by the model, an estimate. Dashed and hollow, where there is some: "
+     "what a "
+     "profiler counted.",
+     bytes, [](Row const& row) { return row.bytes_model; }, [](Row const& row) { return row.bytes_measured; },
+     true},
     {"speedup", "Speedup and byte ratio", "times naive",
      "Solid: how many times faster than naive. Dashed and hollow: how many times fewer bytes, by the model. "
      "Where the "

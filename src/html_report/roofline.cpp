@@ -67,8 +67,7 @@ void draw_roofs(Svg& svg, Plane const& plane, results::Roofs const& roofs) {
                    fmt::format("{} GB/s", short_number(roofs.bandwidth / 1e9)), "rooflabel");
 }
 
-Panel panel(std::string const& title, std::vector<Item> const& items) {
-  results::Roofs const roofs = best_roofs(items);
+Panel panel(std::string const& title, std::vector<Item> const& items, results::Roofs const& roofs) {
   Plane const plane = plane_of(items, roofs);
   Svg svg;
   draw_x_axis(svg, plane.frame, plane.x, labelled(plane.x, short_number), "FLOP per byte of the model");
@@ -105,7 +104,7 @@ Figure roofline(std::vector<Item> const& items) {
                 .panels = {},
                 .optional = items.empty()};
   for (auto const& [title, members] : grouped(placed, roof_group))
-    figure.panels.push_back(panel(title, members));
+    figure.panels.push_back(panel(title, members, roofs_over(title, items)));
   figure.caption =
       placed.empty()
           ? "No row has both a rate and an intensity."

@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <utility>
 
 namespace flashpad::html_report {
 
@@ -14,6 +17,8 @@ std::string roof_group(Item const& item) {
   if (entry.threads > 0) text += fmt::format(", {} thread{}", entry.threads, entry.threads == 1 ? "" : "s");
   return entry.row.dtype.empty() ? text : entry.row.dtype + " · " + text;
 }
+
+namespace {
 
 results::Roofs best_roofs(std::vector<Item> const& items) {
   results::Roofs best;
@@ -33,6 +38,27 @@ results::Roofs best_roofs(std::vector<Item> const& items) {
   std::sort(best.peaks.begin(), best.peaks.end(),
             [](auto const& a, auto const& b) { return a.flops > b.flops; });
   return best;
+}
+
+std::vector<Item> members_of(std::string const& group, std::vector<Item> const& items) {
+  std::vector<Item> members;
+  std::copy_if(items.begin(), items.end(), std::back_inserter(members),
+               [&](Item const& item) { return roof_group(item) == group; });
+  return members;
+}
+
+}  // namespace
+
+results::Roofs roofs_over(std::string const& group, std::vector<Item> const& items) {
+  results::Roofs roofs = best_roofs(members_of(group, items));
+  for (auto const& [type, twin] : {std::pair{"fp16", "bf16"}, std::pair{"bf16", "fp16"}}) {
+    if (!roofs.peaks.empty() || !group.starts_with(type)) continue;
+    roofs = best_roofs(members_of(twin + group.substr(std::string_view(type).size()), items));
+    std::erase_if(roofs.peaks, [](results::Peak const& peak) { return peak.name != results::matrix_units; });
+    if (roofs.peaks.empty()) return {};
+    break;
+  }
+  return roofs;
 }
 
 }  // namespace flashpad::html_report

@@ -12,7 +12,9 @@ namespace flashpad::html_report {
 /// number of threads. It is the title of their drawing.
 std::string roof_group(Item const& item);
 
-/// The best that any of these items' files measured, under each name, the highest peak first.
-results::Roofs best_roofs(std::vector<Item> const& items);
+/// The roofs over a group: the best that any of the files measured for it, under each name, the highest peak
+/// first. The peak of matrix units is one for both 16-bit types: a group of one that has none gets the
+/// other's.
+results::Roofs roofs_over(std::string const& group, std::vector<Item> const& items);
 
 }  // namespace flashpad::html_report

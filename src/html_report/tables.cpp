@@ -90,6 +90,8 @@ constexpr RowColumn columns[] = {
     {{"of roof", true}, [](Item const& i) { return number(i.data().roof_fraction, percent); }},
     {{"FLOP/byte", true}, [](Item const& i) { return number(i.data().intensity, short_number); }},
     {{"model bytes", true}, [](Item const& i) { return number(i.data().bytes_model, report::format_bytes); }},
+    {{"counted bytes", true},
+     [](Item const& i) { return number(i.data().bytes_measured, report::format_bytes); }},
     {{"fewer bytes", true}, [](Item const& i) { return number(i.data().byte_ratio, small_times); }},
     {{"speedup", true}, [](Item const& i) { return number(i.data().speedup_vs_naive, times); }},
     {{"error", true}, [](Item const& i) { return number(i.data().max_abs_err, exponent); }},

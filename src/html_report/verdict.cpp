@@ -172,11 +172,7 @@ struct Standing {
 std::optional<Standing> standing_of(Item const& item, std::vector<Item> const& items) {
   Row const& row = item.data();
   if (row.roof_fraction) return Standing{*row.roof_fraction, row.roof.value_or("nearer"), false};
-  std::vector<Item> same;
-  for (Item const& other : items) {
-    if (roof_group(other) == roof_group(item)) same.push_back(other);
-  }
-  results::Roofs const roofs = best_roofs(same);
+  results::Roofs const roofs = roofs_over(roof_group(item), items);
   if (roofs.peaks.empty() || roofs.bandwidth <= 0 || !row.intensity || !row.tflops) return {};
   double const by_bytes = *row.intensity * roofs.bandwidth;
   double const peak = roofs.peaks.front().flops;

@@ -16,6 +16,9 @@
 
 namespace flashpad::results {
 
+/// The name of the peak of 16-bit products on a GPU's matrix units.
+inline constexpr char const* matrix_units = "matrix units";
+
 /// A rate of operations that the machine was seen to reach, under the name of the type or unit that did.
 struct Peak {
   std::string name;

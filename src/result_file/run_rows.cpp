@@ -109,7 +109,7 @@ Roofs roofs_of(Place const& place, std::string const& dtype) {
   bool const narrow = dtype == "fp16" || dtype == "bf16";
   std::array const kinds = {Kind{"peak_flops_fp64", "fp64", wide}, Kind{"peak_flops_fp32", "fp32", !wide},
                             Kind{"peak_flops_bf16", "bf16", dtype == "bf16"},
-                            Kind{"peak_flops_matrix", "matrix units", narrow}};
+                            Kind{"peak_flops_matrix", matrix_units, narrow}};
   Roofs roofs;
   for (Kind const& kind : kinds) {
     double const flops = kind.applies ? place.fields.number(kind.field).value_or(0) : 0;

@@ -95,6 +95,17 @@ results::Trial trial(std::int64_t q, std::int64_t k, double seconds) {
   return trial;
 }
 
+TEST(Figures, CountedBytesStandBesideTheModels) {
+  std::vector<results::ResultFile> files = sweep();
+  files[0].entries[0].row.bytes_measured = 2e6;
+  Figure const figure = lengths(items_of(files))[2];
+  EXPECT_EQ(figure.id, "bytes");
+  EXPECT_EQ(count(figure.panels.at(0).body, "hollow"), 1u);
+  EXPECT_EQ(marks(figure), 7u);
+  EXPECT_THAT(page(files), HasSubstr(">counted bytes<"));
+  EXPECT_THAT(page(sweep()), Not(HasSubstr(">counted bytes<")));
+}
+
 TEST(Figures, TilesShowWhatWasPrunedAndWhatWon) {
   results::ResultFile file = file_of({});
   results::Search search;

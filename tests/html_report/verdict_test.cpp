@@ -91,6 +91,21 @@ TEST(Verdicts, ARoofOfAnotherFileSaysThatItIs) {
   EXPECT_THAT(reasons(found), HasSubstr("a roof that another file measured"));
 }
 
+TEST(Verdicts, MatrixUnitsHaveOnePeakForBothNarrowTypes) {
+  auto const with_type = [](char const* contender, double seconds, char const* type) {
+    results::Entry one = entry(contender, 64, seconds);
+    one.row.dtype = type;
+    return one;
+  };
+  for (auto const& [name, expected] :
+       {std::pair{results::matrix_units, "it reaches 52 % of it"}, std::pair{"fp32", "no measured roof"}}) {
+    results::Entry other = with_type("c", 1.0, "fp16");
+    other.roofs = {{{name, 1e6}}, 1e9};
+    EXPECT_THAT(reasons(verdict({with_type("a", 4.0, "bf16"), with_type("b", 8.0, "bf16"), other})),
+                HasSubstr(expected));
+  }
+}
+
 TEST(Verdicts, NameTheKernelBehindAnInterface) {
   results::Entry ours = entry("flashpad-auto", 64, 1.0);
   ours.row.kernel = "hopper";
