@@ -59,7 +59,9 @@ Panel panel(std::vector<Item> items) {
 Figure bars(std::vector<Item> const& items) {
   Figure figure{.id = "bars",
                 .title = "Who is fastest",
-                .caption = "TFLOP/s in the longest problem of each kind, the fastest first.",
+                .caption =
+                    "TFLOP/s at the greatest length of each kind, the fastest first. Rows of one panel may "
+                    "differ in batch and heads; the table says which.",
                 .legend = {},
                 .panels = {},
                 .optional = true};

@@ -96,7 +96,10 @@ enum class Result : std::uint8_t { win, tie, loss };
 Result result_of(Contest const& contest, Item const& champion) {
   Item const& other = contest.winner().label == champion.label ? contest.ranked[1] : contest.winner();
   double const ratio = *other.data().median_s / *champion.data().median_s;
-  double const scatter = std::max(champion.data().spread.value_or(0), other.data().spread.value_or(0));
+  constexpr double unknown = 0.01;  // where neither row says how its calls scatter
+  bool const known = champion.data().spread || other.data().spread;
+  double const scatter =
+      known ? std::max(champion.data().spread.value_or(0), other.data().spread.value_or(0)) : unknown;
   if (std::abs(ratio - 1) <= scatter) return Result::tie;
   return ratio > 1 ? Result::win : Result::loss;
 }

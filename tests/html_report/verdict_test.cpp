@@ -30,6 +30,13 @@ TEST(Verdicts, CountWinsTiesAndLosses) {
   EXPECT_THAT(reasons(found), HasSubstr("It loses to b in 1 problem."));
 }
 
+TEST(Verdicts, WithoutASpreadOnePercentIsATie) {
+  std::vector<results::Entry> entries = {entry("a", 64, 1.0), entry("b", 64, 1.008), entry("a", 128, 1.0),
+                                         entry("b", 128, 1.02)};
+  for (results::Entry& one : entries) one.row.spread.reset();
+  EXPECT_EQ(verdict(entries).headline, "a wins 1 of 2 problems and ties 1");
+}
+
 TEST(Verdicts, WrongFailedAndLonelyRowsDoNotCompete) {
   results::Entry wrong = entry("wrong", 64, 0.001);
   wrong.row.verified = false;
