@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 using flashpad::test::require;
 namespace compare = flashpad::compare;
@@ -20,9 +21,10 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
       compare::Rules rules;
       rules.by = by;
       rules.fail_if_slower = 0;
-      compare::Comparison const comparison = compare::compare({file, file}, rules);
-      std::string const shown =
-          compare::text({file, file}, compare::differences({file, file}), comparison, rules);
+      // A comparison points into the files.
+      std::vector<compare::ResultFile> const files = {file, file};
+      compare::Comparison const comparison = compare::compare(files, rules);
+      std::string const shown = compare::text(files, compare::differences(files), comparison, rules);
       require(shown.find('\x1b') == std::string::npos, "an escape reaches the terminal");
       require(*by != '\0' || compare::broken(comparison, rules).empty(), "a file is slower than itself");
     } catch (flashpad::Error const& error) {
