@@ -297,11 +297,11 @@ def main():
         report(measured, names, [n for n in ("fa3", "cudnn") if n in names])
         rows += measured
     context["card_after"] = card()
-    for each in filter(None, (flashpad, baseline)):
-        each.check(each.lib.flashpad_finalize())
     if a.out:
         with open(a.out, "w") as f:
             json.dump({"context": context, "rows": rows}, f, indent=1)
+    for each in filter(None, (flashpad, baseline)):
+        each.check(each.lib.flashpad_finalize())
     bad = [r for r in rows if r["name"] == names[0] and not r.get("verified", False)]
     print(f"{len(rows)} rows; Flashpad wrong or absent in {len(bad)}")
     return 1 if bad or not rows else 0
