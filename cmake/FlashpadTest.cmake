@@ -4,9 +4,6 @@ include(GoogleTest)
 set(FLASHPAD_TEST_ENVIRONMENT "OMP_PROC_BIND=false")
 set(FLASHPAD_TEST_TIMEOUT 300)
 if(FLASHPAD_SANITIZE MATCHES "thread")
-  # BLAS, yaml-cpp and the OpenMP runtime are not instrumented: what they synchronise, and with what, is not seen.
-  # What a parallel region orders is, through the runtime's own tool (libarcher, which loads itself).
-  list(APPEND FLASHPAD_TEST_ENVIRONMENT "TSAN_OPTIONS=ignore_noninstrumented_modules=1")
   set(FLASHPAD_TEST_TIMEOUT 1800)
 endif()
 

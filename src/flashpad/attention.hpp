@@ -3,6 +3,7 @@
 
 #include <flashpad/config.hpp>
 #include <flashpad/error.hpp>
+#include <flashpad/kokkos_ext/hip.hpp>
 #include <flashpad/options.hpp>
 #include <flashpad/problem.hpp>
 #include <flashpad/types.hpp>
@@ -55,13 +56,8 @@ template <>
 inline constexpr bool is_compiled_in<Kokkos::Cuda> = true;
 #endif
 #ifdef KOKKOS_ENABLE_HIP
-#if KOKKOS_VERSION >= 40000
 template <>
-inline constexpr bool is_compiled_in<Kokkos::HIP> = true;
-#else
-template <>
-inline constexpr bool is_compiled_in<Kokkos::Experimental::HIP> = true;
-#endif
+inline constexpr bool is_compiled_in<kokkos_ext::HIP> = true;
 #endif
 
 template <class Exec, int Rank, bool Output, class View>

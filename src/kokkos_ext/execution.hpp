@@ -2,6 +2,7 @@
 #pragma once
 
 #include <flashpad/error.hpp>
+#include <flashpad/kokkos_ext/hip.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -10,14 +11,6 @@
 #include <type_traits>
 
 namespace flashpad::kokkos_ext {
-
-#ifdef KOKKOS_ENABLE_HIP
-#if KOKKOS_VERSION >= 40000
-using HIP = Kokkos::HIP;
-#else
-using HIP = Kokkos::Experimental::HIP;
-#endif
-#endif
 
 /// Whether an execution space's threads are the host's.
 template <class Exec>
