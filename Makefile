@@ -3,7 +3,7 @@
 #   make run         the quickstart: set up, build, run inputs/quickstart.yaml
 #   make test        set up, build, run the test suite
 #   make check-NAME  one of the checks in .ci/check, as in README's support table
-#   make deps        only install what is missing; make build: and build build/flashpad
+#   make deps        only install what is missing; make driver: and build build/flashpad; make build: and the tests
 #   make clean       remove what was built, keep build/deps; make distclean: remove build/
 #
 #   make run-labs       tune, verify, sweep: the three labs in order (docs/labs.md): run-autotune, run-flash, run-benchmark
@@ -25,9 +25,9 @@ empty :=
 space := $(empty) $(empty)
 comma := ,
 
-.PHONY: run run-flash run-benchmark run-autotune bench-host test deps configure build clean distclean
+.PHONY: run run-flash run-benchmark run-autotune bench-host test deps configure driver build clean distclean
 
-run: build
+run: driver
 	$(FLASHPAD) run inputs/quickstart.yaml
 
 .PHONY: report
@@ -35,31 +35,31 @@ report: run
 	$(FLASHPAD) report results/quickstart.json -o results/report.html
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] && command -v xdg-open >/dev/null; then xdg-open results/report.html; fi
 
-run-flash: build
+run-flash: driver
 	$(FLASHPAD) run inputs/flash.yaml
 
-run-benchmark: build
+run-benchmark: driver
 	$(FLASHPAD) run inputs/benchmark.yaml $(if $(SEQ),--set 'problem.seq=[$(subst $(space),$(comma),$(strip $(SEQ)))]')
 
-run-autotune: build
+run-autotune: driver
 	$(FLASHPAD) tune inputs/tune.yaml
 
 DRILLS := build/tests/labs/drills
 
-.PHONY: run-labs run-exercises run-solutions
+.PHONY: run-labs run-exercises run-solutions drills
 
-run-labs: build
+run-labs: driver
 	@$(MAKE) --no-print-directory run-autotune
 	@$(MAKE) --no-print-directory run-flash
 	@$(MAKE) --no-print-directory run-benchmark
 
-run-exercises: build
+run-exercises: drills
 	$(DRILLS) exercises
 
-run-solutions: build
+run-solutions: drills
 	$(DRILLS) solutions
 
-bench-host: build
+bench-host: driver
 	python3 scripts/bench_host.py --flashpad $(FLASHPAD) --json results/bench-host.json $(addprefix --python ,$(PEERS)) $(BENCH)
 
 test: build
@@ -73,6 +73,13 @@ deps:
 
 configure: deps
 	@test -f build/build.ninja && test -f build/CMakeCache.txt || cmake --preset default
+
+# The driver is half of what there is to compile; the tests are the rest.
+driver: configure
+	@cmake --build --preset default --target flashpad_cli
+
+drills: configure
+	@cmake --build --preset default --target flashpad_drills
 
 build: configure
 	@cmake --build --preset default
