@@ -76,7 +76,7 @@ std::pair<Configuration, Timing> from_json(Json const& json) {
 /// The same in every process, unlike std::hash: FNV-1a.
 std::uint64_t hash_of(std::string const& text) {
   std::uint64_t hash = 0xcbf29ce484222325;
-  for (unsigned char const c : text) hash = (hash ^ c) * 0x100000001b3;
+  for (char const c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   return hash;
 }
 
