@@ -30,12 +30,12 @@ void TableWriter::add(std::size_t row, std::string_view classes, std::vector<Tab
   for (std::size_t c = 0; c < cells.size(); ++c) {
     TableColumn const& column = m_columns[c];
     std::string kind(column.classes);
-    if (column.number) kind = kind.empty() ? "number" : "number " + kind;
+    if (column.number) kind.insert(0, kind.empty() ? "number" : "number ");
     m_html += "<td";
     if (!kind.empty()) m_html += fmt::format(" class=\"{}\"", kind);
     if (cells[c].value && std::isfinite(*cells[c].value))
       m_html += fmt::format(" data-value=\"{:.6g}\"", *cells[c].value);
-    m_html += '>' + escape(cells[c].text) + "</td>";
+    m_html += fmt::format(">{}</td>", escape(cells[c].text));
   }
   m_html += "</tr>\n";
 }

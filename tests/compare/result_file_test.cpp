@@ -97,7 +97,7 @@ TEST(ResultFile, ReadsWhatTheScriptsWroteOfThePeers) {
   ResultFile const gpu = read_results(results + "h200-peers-bf16.json");
   EXPECT_EQ(gpu.writer, "gpu_peers.py");
   ASSERT_EQ(gpu.rows.size(), of_gpu["rows"].size());
-  EXPECT_EQ(gpu.rows[0].facts.at("kernel"), of_gpu["rows"][0]["name"]);
+  EXPECT_EQ(gpu.rows[0].facts.at("kernel"), of_gpu["rows"][0]["name"].get<std::string>());
   EXPECT_DOUBLE_EQ(*gpu.rows[0].seconds, of_gpu["rows"][0]["ms"].get<double>() * 1e-3);
   nlohmann::json const of_host = kept(results + "host-peers.json");
   ResultFile const host = read_results(results + "host-peers.json");

@@ -98,7 +98,7 @@ TEST_F(Formats, KeptResultsOfTheHost) {
   for (std::size_t r = 0; r < rows.size(); ++r) {
     Entry const& entry = host.entries[r];
     bool const ours = rows[r].at("peer") == "flashpad";
-    EXPECT_EQ(entry.contender, rows[r].at("peer"));
+    EXPECT_EQ(entry.contender, rows[r].at("peer").get<std::string>());
     EXPECT_EQ(entry.threads, rows[r].at("threads"));
     EXPECT_EQ(entry.row.median_s, rows[r].at("median_s").get<double>());
     EXPECT_EQ(entry.roofs.bandwidth > 0, ours);
