@@ -103,7 +103,7 @@ TEST(ResultFile, ReadsWhatTheScriptsWroteOfThePeers) {
   ResultFile const host = read_results(results + "host-peers.json");
   EXPECT_EQ(host.writer, "bench_host.py");
   ASSERT_EQ(host.rows.size(), of_host["rows"].size());
-  EXPECT_EQ(host.rows[0].facts.at("kernel"), of_host["rows"][0]["peer"]);
+  EXPECT_EQ(host.rows[0].facts.at("kernel"), of_host["rows"][0]["peer"].get<std::string>());
   EXPECT_EQ(host.rows[0].seconds, of_host["rows"][0]["median_s"].get<double>());
   EXPECT_EQ(read_results(results + "h200-kernels.json").writer, "flashpad run");
 }

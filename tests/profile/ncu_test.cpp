@@ -182,7 +182,8 @@ TEST(NcuRun, SaysWhyTheChildFailed) {
   Script const script(script_that_writes("==WARNING== No ranges were profiled.\n"));
   auto const ncu = make_ncu({.program = script.path()});
   std::string const message = message_of<Error>([&] {
-    ncu->count({"/bin/sh", "-c", "echo 'flashpad: error: oom: needs 9 GiB' >&2; exit 1"}, 10);
+    static_cast<void>(
+        ncu->count({"/bin/sh", "-c", "echo 'flashpad: error: oom: needs 9 GiB' >&2; exit 1"}, 10));
   });
   EXPECT_EQ(message, "oom: needs 9 GiB");
 }
@@ -190,13 +191,15 @@ TEST(NcuRun, SaysWhyTheChildFailed) {
 TEST(NcuRun, SaysThatCountersAreDenied) {
   Script const script(script_that_writes("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission\n"));
   auto const ncu = make_ncu({.program = script.path()});
-  EXPECT_THAT(message_of<Denied>([&] { ncu->count({"/bin/true"}, 10); }), HasSubstr("ERR_NVGPUCTRPERM"));
+  EXPECT_THAT(message_of<Denied>([&] { static_cast<void>(ncu->count({"/bin/true"}, 10)); }),
+              HasSubstr("ERR_NVGPUCTRPERM"));
 }
 
 TEST(NcuRun, SaysThatOutputIsGarbage) {
   Script const script("echo '<html>no profiler</html>'\n");
   auto const ncu = make_ncu({.program = script.path()});
-  EXPECT_THAT(message_of<Error>([&] { ncu->count({"/bin/true"}, 10); }), HasSubstr("no line of metrics"));
+  EXPECT_THAT(message_of<Error>([&] { static_cast<void>(ncu->count({"/bin/true"}, 10)); }),
+              HasSubstr("no line of metrics"));
 }
 
 TEST(NcuRun, SaysThatItIsMissing) {

@@ -106,7 +106,8 @@ TEST(RocprofRun, SaysWhyTheChildFailed) {
   Script const script(script_that_writes());
   auto const rocprof = make_rocprof({.program = script.path()});
   EXPECT_EQ(message_of<Error>([&] {
-              rocprof->count({"/bin/sh", "-c", "echo 'flashpad: error: failed: wrong' >&2; exit 1"}, 2);
+              static_cast<void>(
+                  rocprof->count({"/bin/sh", "-c", "echo 'flashpad: error: failed: wrong' >&2; exit 1"}, 2));
             }),
             "failed: wrong");
 }
@@ -114,7 +115,8 @@ TEST(RocprofRun, SaysWhyTheChildFailed) {
 TEST(RocprofRun, SaysThatNothingWasCounted) {
   Script const script("echo 'Unable to open /dev/kfd read-write: Permission denied' >&2\n");
   auto const rocprof = make_rocprof({.program = script.path()});
-  std::string const message = message_of<Denied>([&] { rocprof->count({"/bin/true"}, 2); });
+  std::string const message =
+      message_of<Denied>([&] { static_cast<void>(rocprof->count({"/bin/true"}, 2)); });
   EXPECT_THAT(message, HasSubstr("Permission denied"));
   EXPECT_THAT(message, HasSubstr("groups render and video"));
 }

@@ -114,7 +114,7 @@ TEST_F(Formats, KeptResultsOfTheGpusPeers) {
   ASSERT_EQ(gpu.entries.size(), rows.size());
   for (std::size_t r = 0; r < rows.size(); ++r) {
     Entry const& entry = gpu.entries[r];
-    EXPECT_EQ(entry.contender, rows[r].at("name"));
+    EXPECT_EQ(entry.contender, rows[r].at("name").get<std::string>());
     EXPECT_EQ(entry.row.kernel, rows[r].value("kernel", ""));
     EXPECT_EQ(entry.machine, "NVIDIA H200");
     EXPECT_EQ(entry.row.mask == "causal", rows[r].at("causal").get<bool>());
