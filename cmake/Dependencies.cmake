@@ -73,12 +73,16 @@ endforeach()
 message(STATUS "Kokkos ${Kokkos_VERSION} (${Kokkos_DEVICES}): ${Kokkos_DIR}")
 message(STATUS "Kokkos Kernels: ${KokkosKernels_DIR}")
 
-# CMake leaves folders inside the build out of the search path of what it installs.
-cmake_path(NORMAL_PATH FLASHPAD_KOKKOS_HINTS OUTPUT_VARIABLE deps)
-cmake_path(IS_PREFIX deps "${Kokkos_DIR}" kokkos_was_built_here)
-if(kokkos_was_built_here)
-  list(APPEND CMAKE_INSTALL_RPATH ${deps}/lib)
-endif()
+# CMake leaves folders inside the project out of the search path of what it installs: build/deps is one.
+foreach(package Kokkos KokkosKernels)
+  cmake_path(IS_PREFIX PROJECT_SOURCE_DIR "${${package}_DIR}" was_built_here)
+  if(was_built_here)  # <prefix>/lib/cmake/<package>
+    cmake_path(GET ${package}_DIR PARENT_PATH packages)
+    cmake_path(GET packages PARENT_PATH libraries)
+    list(APPEND CMAKE_INSTALL_RPATH ${libraries})
+  endif()
+endforeach()
+list(REMOVE_DUPLICATES CMAKE_INSTALL_RPATH)
 
 # Two copies of Kokkos' globals in one process would each need initialising: a static Kokkos is linked once,
 # into the program, so the library is then static too.
