@@ -22,7 +22,8 @@ TEST_F(ReportTest, MakesAPageOfWhatRunWrote) {
   EXPECT_EQ(finished.code, 0) << finished.err;
   EXPECT_EQ(finished.out, "wrote report.html\n");
   std::string const page = read("report.html");
-  for (nlohmann::json const& row : json("rows.json").at("rows"))
+  nlohmann::json const document = json("rows.json");
+  for (nlohmann::json const& row : document.at("rows"))
     EXPECT_THAT(page, HasSubstr(">" + row.at("case").get<std::string>() + "</td>"));
 }
 

@@ -101,7 +101,8 @@ TEST_F(ProfileTest, CountsOrSaysWhyNot) {
     return;
   }
   ASSERT_EQ(finished.code, 0) << finished.err << finished.out;
-  for (auto const& row : json("results/small.json")["rows"]) {
+  nlohmann::json const document = json("results/small.json");
+  for (auto const& row : document["rows"]) {
     EXPECT_EQ(row["profiler"], "perf_event");
     EXPECT_GT(row["instructions"], 1000);
     EXPECT_GT(row["cycles"], 1000);
