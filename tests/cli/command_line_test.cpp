@@ -79,9 +79,14 @@ TEST_F(CommandLine, InfoTellsOfEveryBackend) {
   for (auto const& backend : info["backends"]) {
     EXPECT_THAT(text.out, HasSubstr("\n" + backend["name"].get<std::string>()));
     EXPECT_GE(backend["concurrency"], 1);
-    EXPECT_GT(backend["peak_flops_fp32"], backend["peak_flops_fp64"]);
-    EXPECT_GT(backend["peak_flops_fp64"], 1e8);
-    EXPECT_GT(backend["peak_bytes_per_s"], 1e8);
+    if (backend["peak_bytes_per_s"]
+            .is_null()) {  // eight times the last-level cache is more than what is free
+      EXPECT_THAT(text.out + finished.err, HasSubstr("not measured: memory_limit"));
+    } else {
+      EXPECT_GT(backend["peak_flops_fp32"], 1e8);
+      EXPECT_GT(backend["peak_flops_fp64"], 1e8);
+      EXPECT_GT(backend["peak_bytes_per_s"], 1e8);
+    }
     EXPECT_GT(backend["scratch_bytes"][0], 1000);
     EXPECT_FALSE(backend["engines"].empty());
   }
