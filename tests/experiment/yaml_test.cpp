@@ -148,8 +148,8 @@ TEST(Yaml, AnAliasInsideItsOwnValueIsRefused) {
             "f.yaml:2:21: kernels[1]: the alias stands inside the value that it refers to");
 }
 
-/// Refusing has to take no time to speak of, on any machine that runs tests: the process's time, as others may have
-/// the cores.
+/// Refusing has to take no time to speak of, on any machine that runs tests: the process's time, as others
+/// may have the cores.
 std::string error_in_time(std::string const& text) {
   std::clock_t const start = std::clock();
   std::string const message = error_of(text);
