@@ -88,7 +88,7 @@ class MfmaEngine {
     static_assert(sizeof(words) == sizeof(work));
     __builtin_memcpy(words, &work, sizeof(work));
     FLASHPAD_UNROLL
-    for (int& word : words) word = Wave::uniform(word);
+    for (int& word : words) word = Wave::first_lane(word);  // some are padding
     __builtin_memcpy(&work, words, sizeof(work));
     return work;
   }

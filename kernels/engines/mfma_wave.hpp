@@ -58,7 +58,9 @@ struct GcnWave {
   }
 
   /// A number that is the same in all lanes, told to the compiler.
-  FLASHPAD_FUNCTION static int uniform(int value) {
+  FLASHPAD_FUNCTION static int uniform(int value) { return first_lane(value); }
+  /// The first lane's.
+  FLASHPAD_FUNCTION static int first_lane(int value) {
 #ifdef __HIP_DEVICE_COMPILE__
     return __builtin_amdgcn_readfirstlane(value);
 #else

@@ -64,6 +64,9 @@ class Team {
     for (int i = 0; i < count; ++i) {
       m_fibers.push_back(std::make_unique<Fiber>());
       Fiber& fiber = *m_fibers.back();
+      // Another in each lane, so that what is read before it is written is not the same in all of them by
+      // luck.
+      std::memset(fiber.stack.data(), i * 37 + 1, fiber.stack.size());
       getcontext(&fiber.context);
       fiber.context.uc_stack.ss_sp = fiber.stack.data();
       fiber.context.uc_stack.ss_size = fiber.stack.size();
@@ -209,6 +212,8 @@ struct Wave {
     }
     return all[0];
   }
+  /// The first lane's, of words that may differ: padding.
+  static int first_lane(int value) { return Team::running().exchange("readfirstlane", value)[0]; }
   static int again(int value) { return value; }
   template <class T>
   static T const& read_again(T const& object) {
