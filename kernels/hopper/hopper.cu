@@ -61,6 +61,10 @@ bool each_tiling(HopperCall const& call, F const& f) {
   };
   if (packs(s)) {
     bool const one = s.heads / s.kv_heads * s.seq_q <= 64;
+    if (one && d > 64 && d <= 128) {
+      bool const few = s.batch * s.kv_heads * splits_of(call) <= call.multiprocessors;
+      return either(few, Type<Packed128Pair<T>>(), Type<Packed128<T, 1>>());
+    }
     return one ? each_packed<T, 1>(call, f) : each_packed<T, 2>(call, f);
   }
   // Two of one tile: the mask alone decides.

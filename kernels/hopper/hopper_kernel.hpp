@@ -10,7 +10,8 @@ namespace flashpad::hopper {
 /// tiles of K and V into a ring in shared memory, the others multiply and take turns, blocks stay and fetch
 /// the next query tile.
 template <class Tiling>
-__global__ void __launch_bounds__(Tiling::threads, 1) hopper_forward(HopperParams const __grid_constant__ p) {
+__global__ void __launch_bounds__(Tiling::threads, Tiling::blocks)
+    hopper_forward(HopperParams const __grid_constant__ p) {
   extern __shared__ unsigned char memory[];
   Shared<Tiling> const shared(memory);
   if (threadIdx.x == 0) {
@@ -33,17 +34,18 @@ __global__ void __launch_bounds__(Tiling::threads, 1) hopper_forward(HopperParam
   __syncthreads();
   int const warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 128, 0);
   if (warpgroup == 0) {
-    if constexpr (Tiling::warpgroups > 1) give_registers<Tiling::producer_registers>();
+    if constexpr (Tiling::moves_registers) give_registers<Tiling::producer_registers>();
     if (threadIdx.x == 0) {
       prefetch_map(&p.q);
       prefetch_map(&p.k);
       prefetch_map(&p.v);
       if constexpr (!Tiling::manner.packed) prefetch_map(&p.o);
+      if constexpr (Tiling::manner.packed) let_next_launch_begin();  // the merge, which waits for the end
       produce<Tiling>(p, shared);
       reset_work(p);
     }
   } else {
-    if constexpr (Tiling::warpgroups > 1) take_registers<Tiling::consumer_registers>();
+    if constexpr (Tiling::moves_registers) take_registers<Tiling::consumer_registers>();
     Consumer<Tiling>(p, shared, warpgroup - 1).run();
   }
 }

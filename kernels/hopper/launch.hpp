@@ -46,12 +46,15 @@ inline int section_of(HopperCall const& call, int query_tiles) {
   double const group = static_cast<double>(s.heads / s.kv_heads);
   double const head_bytes = 2.0 * static_cast<double>(s.seq_k * (s.head_dim + s.value_dim)) / group;
   double section = (s.seq_k <= 1024 ? 8e6 : 17e6) / std::max(head_bytes, 1.0);
-  if (!call.mask.is_none()) {
+  bool const masked = !call.mask.is_none();
+  if (masked) {
     double const items = (s.seq_k > 8192 ? 5.0 : 3.0) * call.multiprocessors;
     section = std::max(section, std::ceil(items / query_tiles));
   }
-  double const sections = std::max(1.0, std::floor(all / std::max(section, 1.0)));
-  return static_cast<int>(std::ceil(all / sections));
+  double const sections = all / std::max(section, 1.0);
+  // Under a mask no section may have fewer, without one none more.
+  return static_cast<int>(
+      std::ceil(all / std::max(1.0, masked ? std::floor(sections) : std::ceil(sections))));
 }
 
 inline constexpr std::int64_t counter_bytes = 256;
@@ -112,14 +115,24 @@ void launch(HopperCall const& call, int splits, cudaStream_t stream) {
   auto* const kernel = &hopper_forward<Tiling>;
   require(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Tiling::shared_bytes),
           "shared memory");
-  int const blocks = std::min(call.multiprocessors, p.schedule.size());
+  int const blocks = std::min(call.multiprocessors * Tiling::blocks, p.schedule.size());
   kernel<<<static_cast<unsigned>(blocks), Tiling::threads, Tiling::shared_bytes, stream>>>(p);
   require(cudaGetLastError(), "launch");
   if constexpr (Tiling::manner.packed) {
     if (splits == 1) return;
     std::int64_t const rows = call.shape.batch * call.shape.heads * call.shape.seq_q;
-    merge_parts<typename Tiling::Element><<<static_cast<unsigned>(rows), 128, 0, stream>>>(p);
-    require(cudaGetLastError(), "launch of the merge");
+    // It may begin while the parts are still under way, and then waits for them: what lies between two
+    // launches is lost to a call of 130 us.
+    cudaLaunchAttribute early;
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(static_cast<unsigned>(rows));
+    config.blockDim = dim3(static_cast<unsigned>((p.value_dim + 127) / 128 * 32));
+    config.stream = stream;
+    config.attrs = &early;
+    config.numAttrs = 1;
+    require(cudaLaunchKernelEx(&config, merge_parts<typename Tiling::Element>, p), "launch of the merge");
   }
 }
 

@@ -106,6 +106,15 @@ __device__ inline void copy_out_wait() { asm volatile("cp.async.bulk.wait_group 
 /// read.
 __device__ inline void proxy_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
+// --- Dependent launches: "Parallel Synchronization and Communication Instructions: griddepcontrol" ---------
+
+/// The next launch, if it was asked to, may begin once every block has said so.
+__device__ inline void let_next_launch_begin() {
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+/// Waits until the launch before this one has ended, and what it stored can be read.
+__device__ inline void wait_for_last_launch() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+
 // --- Warps and registers ----------------------------------------------------------------------------------
 
 template <int Registers>

@@ -12,6 +12,7 @@ struct Manner {
   bool packed;           ///< the query heads of one key head share a tile, and keys may be split: decoding
   bool turns;            ///< warpgroups take turns at the tensor cores
   bool rotates = false;  ///< warpgroups take a tile's rows in turn
+  int blocks = 1;        ///< that share a multiprocessor
 };
 
 /// Shape of one instantiation. D and Dv are the head dimensions it multiplies, whole steps of 16 and 32; what
@@ -29,10 +30,15 @@ struct Tiling {
   static constexpr int q_stages = QStages;
   static constexpr Manner manner = M;
   static constexpr int threads = 128 * (Warpgroups + 1);
+  static constexpr int blocks = M.blocks;
   // Of what a block of so many threads gets of the 65,536 registers, in the multiples of 8 that setmaxnreg
-  // takes.
-  static constexpr int producer_registers = Warpgroups == 2 ? 40 : 32;
-  static constexpr int consumer_registers = Warpgroups == 2 ? 232 : Warpgroups == 3 ? 160 : 112;
+  // takes. One block of one consumer has enough without.
+  static constexpr bool moves_registers = Warpgroups > 1 || blocks > 1;
+  static constexpr int producer_registers = Warpgroups <= 2 ? (blocks > 2 ? 24 : 40) : 32;
+  static constexpr int consumer_registers = Warpgroups == 1   ? (blocks > 2 ? 136 : 216)
+                                            : Warpgroups == 2 ? 232
+                                            : Warpgroups == 3 ? 160
+                                                              : 112;
 
   static constexpr int row_bytes = 128;  // 64 elements: the width of the swizzle
   static constexpr int d_blocks = (D + 63) / 64;
@@ -44,7 +50,7 @@ struct Tiling {
   static constexpr int barrier_bytes = 512;
   static constexpr int shared_bytes =
       1024 + q_stages * q_bytes + stages * (k_bytes + v_bytes) + barrier_bytes;
-  static_assert(shared_bytes <= 227 * 1024, "more shared memory than a block can have");
+  static_assert(blocks * (shared_bytes + 1024) <= 228 * 1024, "more shared memory than there is");
 };
 
 /// The parts of a block's shared memory, each aligned to the swizzle's 1024 bytes. O has none of its own:

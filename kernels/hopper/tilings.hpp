@@ -10,6 +10,7 @@ namespace flashpad::hopper {
 inline constexpr Manner takes_turns = {.packed = false, .turns = true};
 inline constexpr Manner rotating = {.packed = false, .turns = false, .rotates = true};
 inline constexpr Manner packs_heads = {.packed = true, .turns = true};
+inline constexpr Manner packs_in_pairs = {.packed = true, .turns = true, .rotates = false, .blocks = 2};
 
 // Four warpgroups of 64 rows by 64 keys: at d = 64 the exponentials take as long as the products, and the
 // more warpgroups, the more of both runs at once. Under a mask they drift apart anyhow, and rotate.
@@ -37,12 +38,16 @@ using Tiling192Long = Tiling<T, 192, 192, 2, 112, 2, 1, takes_turns>;
 template <class T>
 using Tiling256 = Tiling<T, 256, 256, 2, 80, 2, 1, takes_turns>;
 
-// Decoding: a tile holds the query heads of one key head; the ring is as deep as shared memory allows.
+// Decoding: a tile holds the query heads of one key head.
 template <class T, int Warpgroups>
 using Packed64 = Tiling<T, 64, 64, Warpgroups, 128, 5, 1, packs_heads>;
+// 96 KB under way on a multiprocessor: with twice as much, requests queue up, and who comes last waits
+// longest.
 template <class T, int Warpgroups>
-using Packed128 = Tiling<T, 128, 128, Warpgroups, Warpgroups == 1 ? 128 : 64, Warpgroups == 1 ? 3 : 5,
-                         Warpgroups, packs_heads>;
+using Packed128 = Tiling<T, 128, 128, Warpgroups, 64, Warpgroups == 1 ? 3 : 5, Warpgroups, packs_heads>;
+// Where there are more items than multiprocessors: two blocks with 64 KB each under way all advance alike.
+template <class T>
+using Packed128Pair = Tiling<T, 128, 128, 1, 64, 2, 1, packs_in_pairs>;
 template <class T, int Warpgroups>
 using Packed256 = Tiling<T, 256, 256, Warpgroups, 64, Warpgroups == 1 ? 3 : 2, 1, packs_heads>;
 

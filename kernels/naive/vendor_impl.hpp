@@ -198,10 +198,10 @@ class VendorRunner final : public Runner<Exec> {
       Kokkos::parallel_for("flashpad::naive_vendor::softmax", Policy(exec, league, 1, 1), functor);
       exec.fence();
     } else {
-      VendorSoftmax<Exec, Storage, T, 0> functor;
-      fill(functor);
-      functor.pitch = m_pitch;
-      launch_vendor_softmax(exec, functor);
+      VendorScores<Exec, Storage, T> scores;
+      fill(scores);
+      scores.pitch = m_pitch;
+      launch_vendor_softmax(exec, scores);
     }
   }
 

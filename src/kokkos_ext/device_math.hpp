@@ -6,6 +6,7 @@
 #include "kernels/softmax_math.hpp"
 #include "kokkos_ext/half.hpp"
 
+#include <cstdint>
 #include <type_traits>
 
 namespace flashpad::kokkos_ext {
@@ -47,6 +48,41 @@ KOKKOS_FUNCTION Storage narrowed(T value) {
   {
     return from_float<Storage>(value);
   }
+}
+
+/// Two neighbours in memory at once: half the instructions of one after the other.
+template <class Storage>
+KOKKOS_FUNCTION void widen_pair(std::uint32_t pair, float& first, float& second) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<Storage, half>) {
+    asm("{\n"
+        ".reg .b16 first, second;\n"
+        "mov.b32 {first, second}, %2;\n"
+        "cvt.f32.f16 %0, first;\n"
+        "cvt.f32.f16 %1, second;\n"
+        "}\n"
+        : "=f"(first), "=f"(second)
+        : "r"(pair));
+    return;
+  }
+#endif
+  first = to_float(Storage{static_cast<std::uint16_t>(pair)});
+  second = to_float(Storage{static_cast<std::uint16_t>(pair >> 16)});
+}
+
+template <class Storage>
+KOKKOS_FUNCTION std::uint32_t narrow_pair(float first, float second) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  std::uint32_t pair;
+  if constexpr (std::is_same_v<Storage, half>) {
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
+  } else {
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
+  }
+  return pair;
+#else
+  return narrowed<Storage>(first).bits | static_cast<std::uint32_t>(narrowed<Storage>(second).bits) << 16;
+#endif
 }
 
 /// exp(x) of a float to 2 units in the last place, denormals flushed; of a double as the library has it.

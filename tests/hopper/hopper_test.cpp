@@ -228,7 +228,10 @@ TEST_P(Hopper, DecodingPacksHeadsAndSplitsKeys) {
     }
   }
   expect_right({2, 8, 2, 3, 3000, 128, 64}, Mask::none());
+  // More items than multiprocessors, with fewer and with more tiles than fit at a time.
   expect_right({300, 8, 2, 1, 130, 128, 128}, Mask::none());
+  expect_right({90, 16, 2, 3, 1000, 128, 128}, Mask::causal());
+  expect_right({90, 16, 2, 3, 1000, 104, 96}, Mask::none());
 }
 
 TEST_P(Hopper, SameBitsEveryTime) {
