@@ -4,8 +4,9 @@
 Flashpad is called through its C interface (libflashpad_c.so, or a shared libflashpad.so; --library). The others are
 PyTorch's flash (FlashAttention-2), cuDNN, efficient and math backends, FlashAttention-3 (PyPI's fa3-fwd, bf16) and a
 Triton kernel; one that is missing or refuses a shape is a row with the reason. In each cell all take turns, --rounds
-times in rotating order, so that every ratio is between neighbours on an equally warm card. A time is the median of
-launches timed by events, the second-level cache flushed before each; a cell reports the median of its rounds.
+times in an order drawn anew each time: a card at its power limit is slower after a heavy kernel than after a light one,
+so nobody may always have the same neighbour. A time is the median of launches timed by events, the second-level cache
+flushed before each; a cell reports the median of its rounds.
 
 Each kernel is checked on sampled rows against float64: allowed is twice the error of a plain evaluation that rounds P
 and O to the 16-bit type, plus one unit of rounding. FLOPs are 4 d a pair of query and key, causal counted as half, as
@@ -15,6 +16,7 @@ import argparse
 import ctypes
 import json
 import math
+import random
 import statistics
 import subprocess
 import sys
@@ -203,10 +205,11 @@ def measure(cell, names, flashpad, baseline, a):
             out[name]["error"] = str(e).splitlines()[0][:200] if str(e) else type(e).__name__
     times = {name: [] for name in calls}
     order = list(calls)
+    draw = random.Random(0)
     for _ in range(a.rounds):
+        draw.shuffle(order)
         for name in order:
             times[name].append(time_ms(calls[name], a.seconds))
-        order = order[1:] + order[:1]
     flops = 4.0 * cell["b"] * cell["h"] * cell["nq"] * cell["nk"] * cell["d"] * (0.5 if cell["causal"] else 1.0)
     kv_bytes = 2.0 * q.element_size() * cell["b"] * cell["kv_heads"] * cell["nk"] * cell["d"]
     for name, ms in times.items():

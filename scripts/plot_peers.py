@@ -18,7 +18,7 @@ matplotlib.rcParams.update({"svg.hashsalt": "flashpad", "svg.fonttype": "none"})
 import matplotlib.pyplot as plt
 
 OURS = {"flashpad": "#0e7c86", "flashpad-auto": "#0e7c86"}
-PEERS = ["#c2562d", "#7a5ea8", "#8a8f98", "#b59b3b", "#4f6d9a", "#a8577e"]
+PEERS = ["#c2562d", "#7a5ea8", "#8a8f98", "#b59b3b", "#4f6d9a", "#a8577e", "#5f8f5a", "#3b3f46"]
 
 
 def points(report):

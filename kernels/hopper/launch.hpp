@@ -128,7 +128,7 @@ void launch(HopperCall const& call, int splits, cudaStream_t stream) {
     early.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3(static_cast<unsigned>(rows));
-    config.blockDim = dim3(static_cast<unsigned>((p.value_dim + 127) / 128 * 32));
+    config.blockDim = dim3(static_cast<unsigned>((p.value_dim + 63) / 64 * 32));
     config.stream = stream;
     config.attrs = &early;
     config.numAttrs = 1;
