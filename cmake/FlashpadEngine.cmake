@@ -1,7 +1,7 @@
 # flashpad_engine(<file> LEVELS <level>...)
 #
 # Compiles an engine's source file once for each processor level (baseline, v3, v4: the x86-64 levels; avx512_bf16:
-# v4 with that extension), with
+# v4 with that extension; amx_bf16: that and AMX), with
 # FLASHPAD_LEVEL defined as the level's name; levels of another processor than the target's are left out.
 # FLASHPAD_HAS_LEVEL_<level> is defined for the rest of the library, which picks one at run time.
 #
@@ -21,10 +21,14 @@ set(FLASHPAD_LEVEL_FLAGS_baseline "")
 set(FLASHPAD_LEVEL_FLAGS_v3 -march=x86-64-v3)
 set(FLASHPAD_LEVEL_FLAGS_v4 -march=x86-64-v4)
 set(FLASHPAD_LEVEL_FLAGS_avx512_bf16 -march=x86-64-v4 -mavx512bf16)
+set(FLASHPAD_LEVEL_FLAGS_amx_bf16 -march=x86-64-v4 -mavx512bf16 -mamx-tile -mamx-bf16)
 
 foreach(level IN LISTS FLASHPAD_LEVELS)
   target_compile_definitions(flashpad_objects PUBLIC FLASHPAD_HAS_LEVEL_${level})
 endforeach()
+if(avx512_bf16 IN_LIST FLASHPAD_LEVELS)
+  list(APPEND FLASHPAD_LEVELS amx_bf16)  # compiled wherever that is, under its name
+endif()
 
 function(flashpad_engine file)
   cmake_parse_arguments(PARSE_ARGV 1 engine "" "" "LEVELS")

@@ -26,7 +26,6 @@ class HostEngine {
   static constexpr int min_teams = 1;
   static constexpr int run_keys = max_tile;
   static constexpr bool one_run = true;
-  static constexpr int key_unit = 2;  ///< HostTable::group is 1 or 2
   static constexpr int score_unit = 1;
   static constexpr double log_unit = 1;
   static constexpr bool masks_by_itself = true;
@@ -55,7 +54,7 @@ class HostEngine {
             line(rows * value_dim * sizeof(T)),
             table.keys_are_operands ? 0 : line(keys * head_dim * operand),
             table.values_are_operands ? 0 : line(keys * value_dim * operand),
-            line(keys * lanes * sizeof(T)),
+            (table.softmax_meanwhile != nullptr ? 2 : 1) * line(keys * lanes * sizeof(T)),
             line(rows * sizeof(T))};
   }
 
@@ -83,7 +82,8 @@ class HostEngine {
     m_acc = reinterpret_cast<T*>(take(size.acc));
     m_own_k = take(size.k);
     m_own_v = take(size.v);
-    m_s = reinterpret_cast<T*>(take(size.s));
+    m_s = m_other_s = reinterpret_cast<T*>(take(size.s));
+    if (m_table.softmax_meanwhile != nullptr) m_other_s += size.s / sizeof(T) / 2;
     m_max = reinterpret_cast<T*>(take(size.statistic));
     m_sum = reinterpret_cast<T*>(take(size.statistic));
     m_alpha = reinterpret_cast<T*>(take(size.statistic));
@@ -94,6 +94,7 @@ class HostEngine {
   KOKKOS_FUNCTION static auto setup(F const& make) {
     return make();
   }
+  KOKKOS_FUNCTION int key_unit() const { return m_table.group; }
   KOKKOS_FUNCTION int block_rows() const { return m_table.lanes; }
   KOKKOS_FUNCTION static int first_block() { return 0; }
   KOKKOS_FUNCTION int end_block(int rows) const { return (rows + m_table.lanes - 1) / m_table.lanes; }
@@ -117,6 +118,7 @@ class HostEngine {
 
   /// Rows that the micro-kernels read as they are stay where they are.
   KOKKOS_FUNCTION void bring(KeyTiles const& keys, int tile) {
+    multiply_deferred();
     int const n = keys.count(tile);
     char const* const k = keys.k_rows(tile);
     m_next_k = {k + n * keys.k_stride, keys.k_stride, n, m_head_dim * m_table.storage_bytes};
@@ -153,16 +155,28 @@ class HostEngine {
 
   KOKKOS_FUNCTION void softmax(int block, int n) {
     int const at = block * m_table.lanes;
-    m_rescale = m_table.softmax(m_s, n, m_scale, m_tile_max, m_max + at, m_sum + at, m_alpha + at);
+    if (m_deferred.n > 0) {
+      m_rescale = m_table.softmax_meanwhile(m_s, n, m_scale, m_tile_max, m_max + at, m_sum + at, m_alpha + at,
+                                            m_deferred);
+      m_deferred.n = 0;
+    } else {
+      m_rescale = m_table.softmax(m_s, n, m_scale, m_tile_max, m_max + at, m_sum + at, m_alpha + at);
+    }
   }
 
+  /// Where another unit multiplies, the product waits for the next block's softmax, and P where it is.
   KOKKOS_FUNCTION void accumulate(int block, int first, int n) {
     prefetch(m_next_v, block);
-    m_table.accumulate(m_s, m_v + first / m_table.group * m_v_stride, m_v_stride, n, m_value_dim, m_rescale,
-                       m_alpha + block * m_table.lanes, acc(block));
+    m_deferred = {m_s,       m_v + first / m_table.group * m_v_stride, m_v_stride, n, m_value_dim,
+                  m_rescale, m_alpha + block * m_table.lanes,          acc(block)};
+    if (m_table.softmax_meanwhile == nullptr) return multiply_deferred();
+    T* const s = m_s;
+    m_s = m_other_s;
+    m_other_s = s;
   }
 
   KOKKOS_FUNCTION void finish(FusedProblem const& p, WorkItem const& item, std::int64_t row_begin, int rows) {
+    multiply_deferred();
     int const lanes = m_table.lanes;
     bool const partial = p.schedule.splits > 1;
     for (int first = 0; first < rows; first += lanes) {
@@ -197,6 +211,13 @@ class HostEngine {
     return (value + unit - 1) / unit * unit;
   }
   KOKKOS_FUNCTION static std::size_t line(std::size_t bytes) { return round_up(bytes, alignment); }
+
+  KOKKOS_FUNCTION void multiply_deferred() {
+    HostProduct<T> const& of = m_deferred;
+    if (of.n == 0) return;
+    m_table.accumulate(of.p, of.v, of.stride, of.n, of.dim, of.rescale, of.alpha, of.acc);
+    m_deferred.n = 0;
+  }
 
   KOKKOS_FUNCTION char* q(int block) const {
     return m_q + block * m_table.lanes * m_head_dim * m_table.operand_bytes;
@@ -247,6 +268,7 @@ class HostEngine {
   char* m_own_k;
   char* m_own_v;
   T* m_s;
+  T* m_other_s;  ///< the last block's P while its product is deferred
   T* m_max;
   T* m_sum;
   T* m_alpha;
@@ -259,6 +281,7 @@ class HostEngine {
   std::int64_t m_k_stride = 0;
   std::int64_t m_v_stride = 0;
   Rescale m_rescale = Rescale::none;  ///< what the last softmax asked for
+  HostProduct<T> m_deferred;
 };
 
 }  // namespace flashpad::engines

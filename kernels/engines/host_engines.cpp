@@ -12,6 +12,7 @@ namespace {
 /// One row for each engine and instruction set, best first. To add one: its file, and a row here.
 constexpr EngineRegistry<HostTables>::Entry entries[] = {
 #ifdef FLASHPAD_HAS_LEVEL_avx512_bf16
+    {"amx-bf16", has_level_amx_bf16, amx_bf16_tables},
     {"avx512-bf16", has_level_avx512_bf16, avx512_bf16_tables},
 #endif
 #ifdef FLASHPAD_HAS_LEVEL_v4

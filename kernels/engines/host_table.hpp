@@ -12,18 +12,32 @@ enum class Rescale {
   reset   ///< no row had seen a key: it is 0, whatever its memory holds
 };
 
+/// acc[c][r] = acc[c][r] * alpha[r] + sum_j v[j][c] * p[j][r] over n keys, whose groups are `stride` bytes
+/// apart; without alpha, or without acc, as `rescale` says.
+template <class T>
+struct HostProduct {
+  void const* p = nullptr;
+  void const* v = nullptr;
+  std::int64_t stride = 0;
+  int n = 0;  ///< 0: nothing to do
+  int dim = 0;
+  Rescale rescale = Rescale::none;
+  T const* alpha = nullptr;
+  T* acc = nullptr;
+};
+
 /// What one instruction set offers a host engine: micro-kernels on one block of `lanes` query rows and one
 /// tile of keys, called through pointers so that the tile walk is compiled once, for any processor.
 ///
 /// T is the type of arithmetic, float or double: of scores, statistics and accumulators. The operands of the
 /// products (q, k, v, p) have `operand_bytes` an element: they are T, or 16-bit types where the instruction
-/// set multiplies those; then it takes them in groups of `group` elements that it sums. All blocks are
-/// "transposed": query rows lie along the vector lanes. Then no product needs panels (an element of K or V is
-/// broadcast to all rows), the running maximum and sum need no sum across lanes, and a rescale is one product
-/// of vectors.
+/// set multiplies those; then it sums pairs of them (a pair is one element else), and takes V in groups of
+/// `group` keys. All blocks are "transposed": query rows lie along the vector lanes. Then no product needs
+/// panels (an element of K or V is broadcast to all rows), the running maximum and sum need no sum across
+/// lanes, and a rescale is one product of vectors.
 ///
-///     q     [head_dim / group][lanes][group]       k  [keys][head_dim]
-///     p     [keys / group][lanes][group]           v  [keys / group][value_dim][group]
+///     q     [head_dim / pair][lanes][pair]         k  [keys][head_dim]
+///     p     [keys / pair][lanes][pair]             v  [keys / group][value_dim][group]
 ///     s     [keys][lanes]    acc  [value_dim][lanes]    max, sum, tile_max  [lanes]
 ///
 /// Blocks are 64-byte aligned; head_dim and value_dim are multiples of 8. Storage is the element type in
@@ -33,7 +47,8 @@ template <class T>
 struct HostTable {
   char const* engine = nullptr;  ///< its name; null where this table is not compiled
   int lanes = 0;                 ///< query rows in a block
-  int group = 1;                 ///< elements that one multiply sums; v and p have room for whole groups
+  int group = 1;  ///< keys that lie side by side in v; v, s and p have room for whole groups, and a
+                  ///< run of keys begins with one
   int operand_bytes = sizeof(T);
   int storage_bytes = sizeof(T);
   bool keys_are_operands = false;    ///< storage has the form of k: load_keys is not needed
@@ -61,8 +76,12 @@ struct HostTable {
   /// new max)). A row whose scores are all -infinity so far keeps max = -infinity. p takes the place of s.
   Rescale (*softmax)(T* s, int n, T scale, T const* tile_max, T* max, T* sum, T* alpha) = nullptr;
 
-  /// acc[c][r] = acc[c][r] * alpha[r] + sum_j v[j][c] * p[j][r] over n keys, whose groups are `stride` bytes
-  /// apart; without alpha, or without acc, as `rescale` says.
+  /// The same, and another block's product meanwhile: where other units multiply than the softmax needs.
+  /// Null: there is nothing to gain.
+  Rescale (*softmax_meanwhile)(T* s, int n, T scale, T const* tile_max, T* max, T* sum, T* alpha,
+                               HostProduct<T> const& product) = nullptr;
+
+  /// A HostProduct, part by part.
   void (*accumulate)(void const* p, void const* v, std::int64_t stride, int n, int dim, Rescale rescale,
                      T const* alpha, T* acc) = nullptr;
 

@@ -25,5 +25,6 @@ HostTables portable_tables_v3();
 HostTables portable_tables_v4();
 
 HostTables avx512_bf16_tables();
+HostTables amx_bf16_tables();
 
 }  // namespace flashpad::engines

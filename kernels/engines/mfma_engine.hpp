@@ -44,7 +44,6 @@ class MfmaEngine {
   static constexpr int run_keys = 32;
   static constexpr bool one_run = Tiling::keys == run_keys;
   static constexpr int runs = Tiling::keys / run_keys;
-  static constexpr int key_unit = run_keys;
   static constexpr int score_unit = run_keys;
   static constexpr bool masks_by_itself = false;
   static constexpr double log_unit = 0.69314718055994530942;
@@ -94,6 +93,7 @@ class MfmaEngine {
   }
 
   // A wavefront's rows are one block, and each wavefront works on its own.
+  FLASHPAD_FUNCTION static constexpr int key_unit() { return run_keys; }
   FLASHPAD_FUNCTION int first_block() const { return m_wave; }
   FLASHPAD_FUNCTION int end_block(int rows) const { return m_wave * wave_rows < rows ? m_wave + 1 : m_wave; }
   FLASHPAD_FUNCTION static int block_rows() { return wave_rows; }

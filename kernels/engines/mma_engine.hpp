@@ -42,7 +42,6 @@ class MmaEngine {
   static constexpr int run_keys = Tiling::run;
   static constexpr bool one_run = Tiling::run == Tiling::keys;
   static constexpr int runs = Tiling::keys / Tiling::run;
-  static constexpr int key_unit = Tiling::run;
   static constexpr int score_unit = Tiling::run;
   static constexpr bool masks_by_itself = false;
   static constexpr double log_unit = 0.69314718055994530942;
@@ -105,6 +104,7 @@ class MmaEngine {
   }
 
   // A warp's rows are one block, and each warp works on its own.
+  FLASHPAD_PTX_FUNCTION static constexpr int key_unit() { return Tiling::run; }
   FLASHPAD_PTX_FUNCTION int first_block() const { return m_warp; }
   FLASHPAD_PTX_FUNCTION int end_block(int rows) const {
     return m_warp * warp_rows < rows ? m_warp + 1 : m_warp;

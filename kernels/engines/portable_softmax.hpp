@@ -48,8 +48,10 @@ struct KeepP {
   }
 };
 
-template <class T, class StoreP>
-Rescale softmax(T* s, int n, T scale, T const* tile_max, T* max, T* sum, T* alpha) {
+/// Calls meanwhile() before each 16 keys: products that do not wait for these scores.
+template <class T, class StoreP, class Meanwhile>
+FLASHPAD_INLINE Rescale softmax_meanwhile(T* s, int n, T scale, T const* tile_max, T* max, T* sum, T* alpha,
+                                          Meanwhile const& meanwhile) {
   Vector<T> reference[vectors], factor[vectors];
   typename VectorOf<T>::Bits moved = {}, begun = {};
   for (int x = 0; x < vectors; ++x) {
@@ -67,6 +69,7 @@ Rescale softmax(T* s, int n, T scale, T const* tile_max, T* max, T* sum, T* alph
   Vector<T> total[2 * vectors] = {};
   int j = 0;
   for (; j + 2 <= n; j += 2) {
+    if (j % 16 == 0) meanwhile();
     Vector<T> p[2 * vectors];
     FLASHPAD_EACH(2 * vectors) p[i] = load(s + j * lanes<T> + i * width<T>) - reference[i % vectors];
     exp_nonpositive(p, scale);
@@ -86,6 +89,11 @@ Rescale softmax(T* s, int n, T scale, T const* tile_max, T* max, T* sum, T* alph
     store(alpha + i * width<T>, factor[i]);
   }
   return !any(begun) ? Rescale::reset : any(moved) ? Rescale::scale : Rescale::none;
+}
+
+template <class T, class StoreP>
+Rescale softmax(T* s, int n, T scale, T const* tile_max, T* max, T* sum, T* alpha) {
+  return softmax_meanwhile<T, StoreP>(s, n, scale, tile_max, max, sum, alpha, [] {});
 }
 
 template <class T>

@@ -3,20 +3,13 @@
 // Few query rows in bfloat16 by vdpbf16ps: products of pairs of bfloat16, summed in float32, from K and V as
 // they lie in memory. P is rounded to bfloat16 just before its product. The instruction takes denormal inputs
 // as zero and flushes denormal sums.
+#include "kernels/engines/rows_pairs.hpp"
 #include "kernels/engines/rows_scores.hpp"
 
 namespace flashpad::engines {
 namespace {
 
-constexpr int wide = 32;  // elements of one vector
 constexpr int level_most_rows = 8;
-
-FLASHPAD_INLINE __m512bh load_wide(bfloat16 const* from) { return (__m512bh)_mm512_loadu_si512(from); }
-
-/// The first `count` elements, and zeros.
-FLASHPAD_INLINE __m512bh load_some(bfloat16 const* from, int count) {
-  return (__m512bh)_mm512_maskz_loadu_epi16((1u << count) - 1, from);
-}
 
 /// Two elements of the dimension in a lane.
 struct PairUnit {
@@ -81,16 +74,6 @@ FLASHPAD_INLINE void pair_keys(float* p, int n) {
     auto const narrow = (__m256i)_mm512_cvtneps_pbh(_mm512_load_ps(p + i));
     _mm256_store_si256(reinterpret_cast<__m256i*>(p + i / 2), _mm256_permutexvar_epi16(order, narrow));
   }
-}
-
-/// Two keys' elements side by side: of elements 0 to 3 of each eight, and of 4 to 7. acc keeps that order.
-struct Pairs {
-  __m512bh low, high;
-};
-
-FLASHPAD_INLINE Pairs pairs_of(__m512bh even, __m512bh odd) {
-  return {(__m512bh)_mm512_unpacklo_epi16((__m512i)even, (__m512i)odd),
-          (__m512bh)_mm512_unpackhi_epi16((__m512i)even, (__m512i)odd)};
 }
 
 /// `columns` times 32 elements of acc; the last may have only `count` in V.
@@ -160,15 +143,6 @@ void accumulate(float* p, void const* v, std::int64_t stride, int n, int dim, fl
   for (; c < dim; c += wide) {
     int const count = dim - c < wide ? dim - c : wide;
     accumulate_columns<rows, 1>(pairs, values + c, stride, n, count, acc_row, alpha, acc + c, ahead);
-  }
-}
-
-template <class Storage>
-void store_output(float const* acc, float sum, int dim, void* row) {
-  auto* to = static_cast<Storage*>(row);
-  for (int c = 0; c < dim; ++c) {
-    int const at = c / wide * wide + (c % 8 < 4 ? 0 : wide / 2) + c % wide / 8 * 4 + c % 4;
-    to[c] = from_float<Storage>(sum == 0 ? 0.0f : acc[at] / sum);
   }
 }
 

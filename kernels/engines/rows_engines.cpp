@@ -11,6 +11,7 @@ namespace {
 /// One row for each engine and instruction set, best first. To add one: its file, and a row here.
 constexpr EngineRegistry<RowsTables>::Entry entries[] = {
 #ifdef FLASHPAD_HAS_LEVEL_avx512_bf16
+    {"rows-amx-bf16", has_level_amx_bf16, rows_tables_amx_bf16},
     {"rows-avx512-bf16", has_level_avx512_bf16, rows_tables_avx512_bf16},
 #endif
 #ifdef FLASHPAD_HAS_LEVEL_v4

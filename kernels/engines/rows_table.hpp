@@ -37,6 +37,10 @@ struct RowsTable {
   int most_rows = 0;
   int key_unit = 1;  ///< s has room for this many keys more than a tile has
   int dim_unit = 1;  ///< rows of q and acc are padded to a multiple of this many elements
+  /// How far ahead of what is multiplied a matrix's rows are asked for: 0 is a whole tile. What is far_bytes
+  /// further on may be asked for as well.
+  int lead_bytes = 0;
+  int far_bytes = 8192;
 
   /// Row r of Q into its block, padded with zeros; null fills it with zeros.
   void (*load_query[sizes])(void const* row, int dim, int r, T* q) = {};
@@ -77,5 +81,6 @@ RowsTables rows_tables_baseline();
 RowsTables rows_tables_v3();
 RowsTables rows_tables_v4();
 RowsTables rows_tables_avx512_bf16();
+RowsTables rows_tables_amx_bf16();
 
 }  // namespace flashpad::engines

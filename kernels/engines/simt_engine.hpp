@@ -30,7 +30,6 @@ class SimtEngine {
   static constexpr int min_teams = 1;
   static constexpr int run_keys = max_tile;
   static constexpr bool one_run = true;
-  static constexpr int key_unit = 1;
   static constexpr int score_unit = 1;
   static constexpr double log_unit = 1;
   static constexpr bool masks_by_itself = false;
@@ -74,6 +73,7 @@ class SimtEngine {
   }
   // The team's rows are one block, which its threads share.
   KOKKOS_FUNCTION int block_rows() const { return m_rows; }
+  KOKKOS_FUNCTION static constexpr int key_unit() { return 1; }
   KOKKOS_FUNCTION static int first_block() { return 0; }
   KOKKOS_FUNCTION static int end_block(int) { return 1; }
 

@@ -34,7 +34,7 @@ struct TeamWork {
 ///   load_queries(pointer, stride, rows)
 ///   begin(keys, tile)             tiles of K and V may begin to come, from this one on
 ///   bring(keys, tile)             returns when the tile may be read; tiles are brought in order
-///   run_keys, one_run, key_unit   most keys whose scores exist at one time, whether that is a tile, and what
+///   run_keys, one_run, key_unit() most keys whose scores exist at one time, whether that is a tile, and what
 ///                                 a run of keys begins at a multiple of
 ///   scores(block, first, n)       scores of keys [first, first + n) of the tile, and to a whole score_unit
 ///   for_each(block, first, n, f)  f(row in block, key in tile, score&) over those scores; or, where
@@ -159,7 +159,7 @@ class FusedLoop {
       first = most(first, least(band.any_begin(), end));
       end = most(first, least(end, band.any_end(here)));
     }
-    first -= first % Engine::key_unit;
+    first -= first % engine.key_unit();
     return {first, end, first < band.all_begin(here) || end > band.all_end() || end % Engine::score_unit != 0,
             band};
   }

@@ -30,7 +30,8 @@ std::unique_ptr<Runner<Exec>> make_host_fused(Request<Exec> const& request, std:
   require_fixed("team_size", request.options.team_size, 1, table.engine);
   require_fixed("stages", request.options.stages, 1, table.engine);
   Shape const& shape = request.shape;
-  Tile const table_tile = tile_for(host_tiles, std::max(shape.head_dim, shape.value_dim));
+  auto const dim = std::max(shape.head_dim, shape.value_dim);
+  Tile const table_tile = table.group > 2 ? tile_for(tile_register_tiles, dim) : tile_for(host_tiles, dim);
   int const threads = kokkos_ext::concurrency(request.exec);
   double const teams_wanted =
       teams_wanted_of(shape, request.options.mask, table_tile.q, table.lanes, threads);

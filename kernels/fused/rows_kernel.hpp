@@ -126,8 +126,7 @@ struct RowsKernel {
         bool const cut = walk.masked(tile) && narrow(block, begin, end);
         int const n = end > begin ? static_cast<int>(end - begin) : 0;
         if (n == 0) continue;
-        std::int64_t const next = begin + p.tile_k;
-        multiply(block, begin, n, cut, first_pass, more ? next : -1);
+        multiply(block, begin, n, cut, first_pass && (more || m_table.lead_bytes > 0));
         first_pass = false;
       }
     }
@@ -192,23 +191,23 @@ struct RowsKernel {
       return size;
     }
 
-    /// `n` rows from `key` on, and what the second-level cache may ask for behind them. Rows that touch are
-    /// one long row.
+    /// `n` rows that will be multiplied after those from `key` on, and what the second-level cache may ask
+    /// for behind them. Rows that touch are one long row.
     [[nodiscard]] engines::RowsAhead ahead(Operand const& of, int dim, std::int64_t key, int n) const {
-      constexpr std::int64_t far_bytes = 8192;
       std::int64_t const bytes = static_cast<std::int64_t>(dim) * m_element;
-      std::int64_t const far = (far_bytes + bytes - 1) / bytes * of.stride_n;
-      return {of.row(m_item.batch, m_item.head, key), of.stride_n, of.stride_n == bytes ? n * bytes : bytes,
-              far};
+      auto const rows = [bytes](int some) { return (some + bytes - 1) / bytes; };
+      std::int64_t const lead = m_table.lead_bytes > 0 ? rows(m_table.lead_bytes) : p.tile_k;
+      return {of.row(m_item.batch, m_item.head, key + lead), of.stride_n,
+              of.stride_n == bytes ? n * bytes : bytes, rows(m_table.far_bytes) * of.stride_n};
     }
 
-    /// n keys from `begin` on; what it multiplies next time, from key `next` on (-1: none), is on its way.
-    void multiply(int block, std::int64_t begin, int n, bool cut, bool first_pass, std::int64_t next) {
+    /// n keys from `begin` on.
+    void multiply(int block, std::int64_t begin, int n, bool cut, bool fetch_ahead) {
       int const size = size_of(block_rows(block));
       engines::RowsAhead keys, values;
-      if (first_pass && next >= 0) {
-        keys = ahead(p.k, m_head_dim, next, n);
-        if (p.with_values) values = ahead(p.v, m_value_dim, next, n);
+      if (fetch_ahead) {
+        keys = ahead(p.k, m_head_dim, begin, n);
+        if (p.with_values) values = ahead(p.v, m_value_dim, begin, n);
       }
       m_table.scores[size](q(block), p.k.row(m_item.batch, m_item.head, begin), p.k.stride_n, n, m_head_dim,
                            static_cast<T>(p.scale), m_s, keys);

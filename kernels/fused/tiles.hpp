@@ -23,6 +23,15 @@ inline constexpr TileRow host_tiles[] = {
     {256, {512, 128}},
 };
 
+/// Host engines with tile registers (AMX): longer runs of keys pay for bringing a block's sums to the
+/// registers and back (measured on one core, N = 2048, GFLOP/s with 64, 128 and 256 keys: 630, 678, 676 at d
+/// = 64, 760, 860, 915 at d = 128).
+inline constexpr TileRow tile_register_tiles[] = {
+    {64, {512, 128}},
+    {128, {512, 256}},
+    {256, {512, 128}},
+};
+
 /// The SIMT engine. All its state is in team scratch, 40,936 bytes on CUDA with Kokkos up to 5.1 in float32:
 /// the rows are the largest that fit there. Not tuned.
 inline constexpr TileRow simt_tiles[] = {

@@ -3,6 +3,8 @@
 // copies for a newer processor the linker could keep for everyone.
 #include "measure/peak_kernels.hpp"
 
+#include "kernels/engines/host_levels.hpp"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -56,6 +58,34 @@ __attribute__((target("avx512f,avx512bf16"))) double run_bf16_avx512(long iterat
   }
   for (int c = 1; c < chains; ++c) acc[0] = _mm512_add_ps(acc[0], acc[c]);
   return static_cast<double>(_mm512_cvtss_f32(acc[0]));
+}
+
+struct alignas(64) TileShapes {
+  unsigned char palette = 1, start_row = 0, reserved[14] = {};
+  unsigned short row_bytes[16] = {64, 64, 64, 64, 64, 64};
+  unsigned char rows[16] = {16, 16, 16, 16, 16, 16};
+};
+
+/// An iteration is one product, which takes 16 cycles. Four sums, as its latency asks for.
+__attribute__((target("amx-tile,amx-bf16"))) double run_bf16_amx(long iterations) {
+  TileShapes const shapes;
+  _tile_loadconfig(&shapes);
+  _tile_zero(0);
+  _tile_zero(1);
+  _tile_zero(2);
+  _tile_zero(3);
+  _tile_zero(4);
+  _tile_zero(5);
+  for (long i = 0; i < iterations; i += 4) {
+    _tile_dpbf16ps(0, 4, 5);
+    _tile_dpbf16ps(1, 4, 5);
+    _tile_dpbf16ps(2, 4, 5);
+    _tile_dpbf16ps(3, 4, 5);
+  }
+  alignas(64) float sum[256];
+  _tile_stored(0, sum, 64);
+  _tile_release();
+  return static_cast<double>(sum[0]);
 }
 
 __attribute__((target("avx2,fma"))) double run_fp32_avx2(long iterations) {
@@ -116,6 +146,7 @@ PeakKernel peak_kernel_fp32() {
 
 PeakKernel peak_kernel_bf16() {
 #if defined(__x86_64__)
+  if (engines::has_level_amx_bf16()) return {"amx-bf16", run_bf16_amx, 16 * 16 * 32 * 2};
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bf16")) {
     return {"avx512-bf16", run_bf16_avx512, chains * 32 * 2};
   }

@@ -5,7 +5,7 @@ namespace flashpad::measure {
 
 /// A loop of independent fused multiply-adds in registers, for the best vector unit of this processor.
 struct PeakKernel {
-  char const* unit;  ///< "avx512", "avx512-bf16", "avx2" or "baseline"
+  char const* unit;  ///< "avx512", "avx512-bf16", "amx-bf16", "avx2" or "baseline"
   double (*run)(long iterations);
   double flops_per_iteration;
 };
