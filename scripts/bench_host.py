@@ -80,7 +80,29 @@ def find(name, pythons, env):
     return None
 
 
-def run_flashpad(driver, cell, repetitions, folder, env):
+class Pool(contextlib.AbstractContextManager):
+    """The peers' workers, of one number of threads at a time: each holds its last inputs."""
+
+    def __init__(self, arguments):
+        self.arguments, self.threads, self.workers = arguments, None, {}
+
+    def of(self, threads):
+        if threads != self.threads:
+            self.close()
+            found = {name: find(name, self.arguments.python, environment(threads, self.arguments.pages == "huge"))
+                     for name in PEERS}
+            self.threads, self.workers = threads, {name: worker for name, worker in found.items() if worker}
+        return self.workers
+
+    def close(self):
+        for worker in self.workers.values():
+            worker.close()
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def run_flashpad(driver, cell, repetitions, folder, env, limit="auto"):
     """One round of ours, in a process of its own: (row, context) of its report."""
     experiment = os.path.join(folder, "cell.yaml")
     report = os.path.join(folder, "cell.json")
@@ -91,6 +113,7 @@ problem: {{heads: {cell.heads}, kv_heads: {cell.kv_heads}, seq_q: {cell.seq_q}, 
 kernels: fused
 backend: openmp
 verify: false
+memory_limit: {limit}
 timing: {{warmup: 1, repetitions: {repetitions}}}
 """)
     done = subprocess.run([driver, "run", experiment, "--json", report], env=env,
@@ -103,21 +126,69 @@ timing: {{warmup: 1, repetitions: {repetitions}}}
     return document["rows"][0], document["context"]
 
 
-def summary(medians, least):
+def summary(medians, least, within):
+    """`within`: what half of one round's calls differ by, for want of a second round."""
     median = statistics.median(medians)
-    return {"median_s": median, "min_s": least, "spread": (max(medians) - min(medians)) / median}
+    spread = (max(medians) - min(medians)) / median if len(medians) > 1 else within
+    return {"median_s": median, "min_s": least, "spread": spread}
 
 
-def measure(cell, arguments, workers, folder):
+def middle_half(seconds):
+    low, _, high = statistics.quantiles(seconds, n=4, method="inclusive")
+    return (high - low) / statistics.median(seconds)
+
+
+class Roofs:
+    """The machine's peaks. Each process of ours measures them for itself, in arrays of many times the last-level
+    cache; where that takes longer than the cells, they are measured once for each type and number of threads."""
+
+    def __init__(self, arguments, folder):
+        self.arguments, self.folder, self.known = arguments, folder, {}
+
+    def of(self, cell):
+        key = (cell.threads, cell.dtype)
+        if key not in self.known:
+            probe = cells.square("full", cell.dtype, cell.threads, 64, 512)
+            env = environment(cell.threads, self.arguments.pages == "huge")
+            row, context = run_flashpad(self.arguments.flashpad, probe, 3, self.folder, env)
+            if row["roof_fraction"] is None:
+                fail(f"the machine's peaks: {row['reason']}")
+            self.known[key] = context
+        return self.known[key]
+
+    def limit(self, cell):
+        """Bytes that hold the cell's cold inputs and not the probe's arrays, or none."""
+        cache = self.of(cell)["last_level_cache_bytes"]
+        limit = 7 * cache
+        return f"{limit:.0f}" if cache > 2**28 and limit > 3 * cache + 3 * cell.input_bytes else "auto"
+
+
+def under_roof(row, cell, context):
+    """The row with the peaks it is held against. A decode step reads and hardly writes; else the better of reading
+    and copying counts, as in the driver's own reports."""
+    backend = context["backends"][0]
+    row["peak_flops"] = backend.get(f"peak_flops_{cell.dtype}") or backend["peak_flops_fp32"]
+    row["peak_bytes_per_s"] = backend["peak_read_bytes_per_s" if cell.kind == "decode" else "peak_bytes_per_s"]
+    compute, memory = row["flops"] / row["peak_flops"], row["bytes_model"] / row["peak_bytes_per_s"]
+    if row["roof_fraction"] is None:
+        row["reason"] = None  # that it has no roof
+    return dict(row, roof="compute" if compute > memory else "memory",
+                roof_fraction=max(compute, memory) / row["median_s"])
+
+
+def measure(cell, arguments, workers, roofs, folder):
     """All rows of one cell, ours first."""
     ours, seconds, refused, context = [], {}, {}, None
     repetitions = cell.repetitions(arguments.seconds)
+    limit = roofs.limit(cell)
     for turn in range(arguments.rounds):
         def own():
             nonlocal context
             row, context = run_flashpad(arguments.flashpad, cell, repetitions, folder,
-                                         environment(cell.threads, arguments.pages == "huge"))
-            ours.append(row)
+                                         environment(cell.threads, arguments.pages == "huge"), limit)
+            if limit != "auto":
+                context = roofs.of(cell)
+            ours.append(under_roof(row, cell, context))
 
         def other(name, worker):
             copies = min(4096, int(2 * context["last_level_cache_bytes"] // cell.input_bytes) + 1)
@@ -134,12 +205,10 @@ def measure(cell, arguments, workers, folder):
         for name in names if turn % 2 == 0 else reversed(names):
             other(name, workers[name])
 
-    row = dict(ours[-1], **summary([r["median_s"] for r in ours], min(r["min_s"] for r in ours)))
+    row = dict(ours[-1], **summary([r["median_s"] for r in ours], min(r["min_s"] for r in ours),
+                               ours[-1]["spread"]))
     row.update(case=cell.name, threads=cell.threads, rounds=arguments.rounds, peer="flashpad")
-    backend = context["backends"][0]
     row["roof_fraction"] = statistics.median(r["roof_fraction"] for r in ours)
-    row["peak_flops"] = backend.get(f"peak_flops_{cell.dtype}") or backend["peak_flops_fp32"]
-    row["peak_bytes_per_s"] = backend["peak_bytes_per_s"]
     rows = [row]
     for name in PEERS:
         row = {key: None if key not in ("dtype", "batch", "heads", "kv_heads", "seq_q", "seq_k", "head_dim",
@@ -147,7 +216,8 @@ def measure(cell, arguments, workers, folder):
         row.update(case=cell.name, kernel=name, peer=name, threads=cell.threads)
         if name in seconds:
             row.update(status="ok", cache=rows[0]["cache"], repetitions=repetitions, rounds=arguments.rounds,
-                       **summary([statistics.median(s) for s in seconds[name]], min(min(s) for s in seconds[name])))
+                       **summary([statistics.median(s) for s in seconds[name]], min(min(s) for s in seconds[name]),
+                                 middle_half(seconds[name][-1])))
         else:
             row.update(status="skipped", reason=refused.get(name, "not installed: not run"))
         rows.append(row)
@@ -227,22 +297,17 @@ def main():
     others = {key_of(row, row["case"].split("_")[0]): row["tflops"] * 1e12
               for row in document["rows"] if row["peer"] == "flashpad"}
     missed = total = 0
-    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
-        pool = {}
-        for threads in sorted({cell.threads for cell in wanted}):
-            for name in PEERS:
-                worker = find(name, arguments.python, environment(threads, arguments.pages == "huge"))
-                if worker:
-                    stack.callback(worker.close)
-                    pool[threads, name] = worker
-        versions = {name: worker.version for (_, name), worker in pool.items()}
+    with tempfile.TemporaryDirectory() as folder, Pool(arguments) as pool:
+        roofs = Roofs(arguments, folder)
+        for cell in wanted:  # all of them now, while the peers hold no memory yet
+            roofs.of(cell)
+        versions = {name: worker.version for name, worker in pool.of(wanted[0].threads).items()}
         print("peers: " + ", ".join(f"{name} {versions[name]}" if name in versions else f"{name} not run (not "
                                     "installed)" for name in PEERS))
         print(f"{'cell, GFLOP/s (causal: half the full count)':34}{'flashpad':>12}"
               + "".join(f"{name:>12}" for name in PEERS) + " spread  ratio, bar")
         for cell in wanted:
-            workers = {name: worker for (threads, name), worker in pool.items() if threads == cell.threads}
-            rows, context = measure(cell, arguments, workers, folder)
+            rows, context = measure(cell, arguments, pool.of(cell.threads), roofs, folder)
             others[key_of(rows[0], cell.kind)] = rows[0]["tflops"] * 1e12
             held = print_cell(cell, rows, others)
             total += len(held)
