@@ -5,17 +5,8 @@ type, head dimension and mask.
 
 usage: plot_peers.py RESULTS.json PICTURE.svg    (needs matplotlib)
 """
-import json
-import sys
-
-try:
-    import matplotlib
-except ImportError:
-    sys.exit(f"{sys.argv[0]}: matplotlib is not installed; `python3 -m pip install matplotlib` does it")
-
-matplotlib.use("svg")
-matplotlib.rcParams.update({"svg.hashsalt": "flashpad", "svg.fonttype": "none"})  # same rows, same small file
-import matplotlib.pyplot as plt
+import drawing
+from drawing import plt
 
 OURS = {"flashpad": "#0e7c86", "flashpad-auto": "#0e7c86"}
 PEERS = ["#c2562d", "#7a5ea8", "#8a8f98", "#b59b3b", "#4f6d9a", "#a8577e", "#5f8f5a", "#3b3f46"]
@@ -32,9 +23,8 @@ def points(report):
             yield (row["dtype"], row["d"], row["causal"]), row["name"], row["nk"], row["tflops"]
 
 
-def main(results, picture):
-    with open(results, encoding="utf-8") as file:
-        measured = list(points(json.load(file)))
+def draw(report):
+    measured = list(points(report))
     lengths = {}
     for panel, _, n, _ in measured:
         lengths.setdefault(panel, set()).add(n)
@@ -58,18 +48,15 @@ def main(results, picture):
         axes.set_ylim(bottom=0)
         axes.tick_params(labelsize=7)
         axes.set_title(f"{panel[0]}, d = {panel[1]}, {'causal' if panel[2] else 'full'}", fontsize=8)
-        for side in ("top", "right"):
-            axes.spines[side].set_visible(False)
+        drawing.without_frame(axes)
     for axes in grid[:, 0]:
         axes.set_ylabel("TFLOP/s", fontsize=7)
     handles = {label: line for axes in grid.flat for line, label in zip(*axes.get_legend_handles_labels())}
     figure.legend([handles[n] for n in names if n in handles], [n for n in names if n in handles], loc="lower center",
                   ncols=len(names), frameon=False, fontsize=8)
     figure.tight_layout(rect=(0, 0.45 / figure.get_figheight(), 1, 1))
-    figure.savefig(picture, metadata={"Date": None})
+    return figure
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit(__doc__)
-    main(*sys.argv[1:])
+    drawing.main(__doc__, draw)

@@ -4,17 +4,8 @@
 
 usage: plot_rows.py ROWS.json PICTURE.svg    (needs matplotlib)
 """
-import json
-import sys
-
-try:
-    import matplotlib
-except ImportError:
-    sys.exit(f"{sys.argv[0]}: matplotlib is not installed; `python3 -m pip install matplotlib` does it")
-
-matplotlib.use("svg")
-matplotlib.rcParams.update({"svg.hashsalt": "flashpad", "svg.fonttype": "none"})  # same rows, same small file
-import matplotlib.pyplot as plt
+import drawing
+from drawing import plt
 
 COLOURS = {"naive": "#b8bec9", "fused": "#0e7c86"}
 
@@ -24,9 +15,7 @@ def problem(row):
     return (row["seq_k"], row["head_dim"], row["dtype"], row["mask"])
 
 
-def main(rows_file, picture):
-    with open(rows_file, encoding="utf-8") as file:
-        report = json.load(file)
+def draw(report):
     rows = [row for row in report["rows"] if row["status"] == "ok"]
     problems = list(dict.fromkeys(problem(row) for row in rows))
     height = 0.38
@@ -50,13 +39,10 @@ def main(rows_file, picture):
     context = report["context"]
     axes.set_title(f"{context['cpu']}, {context['cores']} cores; every row verified", fontsize=9)
     axes.legend(loc="upper right", frameon=False)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    drawing.without_frame(axes)
     figure.tight_layout()
-    figure.savefig(picture, metadata={"Date": None})
+    return figure
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit(__doc__)
-    main(*sys.argv[1:])
+    drawing.main(__doc__, draw)
