@@ -7,6 +7,7 @@
 #include "compare/context_difference.hpp"
 #include "compare/text.hpp"
 #include "report/files.hpp"
+#include "report/printable.hpp"
 
 #include <fmt/format.h>
 
@@ -36,7 +37,8 @@ double share_of(std::string const& text) {
   std::string const rest = text.substr(end);
   bool const percent = rest.empty() || rest == "%" || rest == " %";
   if (end == 0 || !percent || !std::isfinite(value) || value < 0) {
-    throw Error(fmt::format("--fail-if-slower: is `{}`; allowed: a percentage from 0, as in 5%", text));
+    throw Error(fmt::format("--fail-if-slower: is `{}`; allowed: a percentage from 0, as in 5%",
+                            report::printable(text)));
   }
   return value / 100;
 }
@@ -60,8 +62,8 @@ int compare_files(CompareArguments const& arguments) {
   if (arguments.files.size() < 2 && rules.by.empty()) {
     throw Error("FILES: is one file; allowed: two or more, or one with --by (as in --by kernel)");
   }
-  std::vector<compare::ResultFile> files;
-  for (std::string const& file : arguments.files) files.push_back(compare::read_results(file));
+  std::vector<compare::Measurements> files;
+  for (std::string const& file : arguments.files) files.push_back(compare::measurements(results::read(file)));
   compare::Comparison const comparison = compare::compare(files, rules);
   std::vector<compare::Difference> const differences = compare::differences(files);
   require_own_file(arguments);
@@ -82,11 +84,15 @@ int compare_files(CompareArguments const& arguments) {
 }  // namespace
 
 void add_compare(CLI::App& app, Invocation& invocation) {
-  CLI::App& command = *app.add_subcommand(
-      "compare",
-      "Compare results of run, bench, bench_host.py or gpu_peers.py, case by case with the first file");
+  CLI::App& command = *app.add_subcommand("compare",
+                                          "Compare results of run, bench, tune, profile, bench_host.py or "
+                                          "gpu_peers.py with those of the first file, "
+                                          "case by case");
   auto const arguments = std::make_shared<CompareArguments>();
-  command.add_option("FILES", arguments->files, "JSON files; the first is what the others are compared with")
+  command
+      .add_option("FILES", arguments->files,
+                  "JSON of flashpad run, bench, tune (its winners) or profile, scripts/bench_host.py or "
+                  "scripts/gpu_peers.py; the first is what the others are compared with")
       ->required();
   command
       .add_option("--fail-if-slower", arguments->fail_if_slower,

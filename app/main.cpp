@@ -6,6 +6,7 @@
 #include "kokkos_ext/arguments.hpp"
 #include "measure/context.hpp"
 #include "measure/interrupt.hpp"
+#include "report/printable.hpp"
 
 #include <fmt/format.h>
 
@@ -20,7 +21,7 @@ namespace {
 
 int error(int code, std::string_view message) {
   std::fflush(stdout);
-  fmt::print(stderr, "flashpad: error: {}\n", message.substr(0, message.find('\n')));
+  fmt::print(stderr, "flashpad: error: {}\n", report::printable(message.substr(0, message.find('\n'))));
   return code;
 }
 

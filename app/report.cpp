@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <set>
 
 namespace flashpad::app {
 
@@ -54,7 +55,16 @@ void require_own_page(ReportArguments const& arguments) {
   }
 }
 
+void require_each_once(ReportArguments const& arguments) {
+  std::set<fs::path> seen;
+  for (std::string const& name : arguments.results) {
+    if (!seen.insert(report::target_of(name)).second)
+      throw Error(fmt::format("results: '{}' is named twice; allowed: each file once", name));
+  }
+}
+
 int report_results(ReportArguments const& arguments) {
+  require_each_once(arguments);
   std::vector<results::ResultFile> files;
   for (std::string const& name : arguments.results) files.push_back(results::read(name));
   std::vector<html_report::Picture> pictures;
@@ -83,8 +93,9 @@ void add_report(CLI::App& app, Invocation& invocation) {
       "report", "Make a page that shows results: roofline, lengths, tiles, errors, tables");
   auto const arguments = std::make_shared<ReportArguments>();
   command
-      .add_option("results", arguments->results,
-                  "JSON of flashpad run, bench or tune, scripts/bench_host.py or scripts/gpu_peers.py")
+      .add_option(
+          "results", arguments->results,
+          "JSON of flashpad run, bench, tune or profile, scripts/bench_host.py or scripts/gpu_peers.py")
       ->required()
       ->type_name("RESULTS.json");
   command.add_option("-o,--output", arguments->page, "Write the page here")

@@ -3,9 +3,10 @@
 
 #include <flashpad/error.hpp>
 
-#include "compare/json_value.hpp"
 #include "compare/significance.hpp"
 #include "measure/statistics.hpp"
+#include "report/printable.hpp"
+#include "report/table.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,6 +16,8 @@
 #include <set>
 
 namespace flashpad::compare {
+
+using report::printable;
 
 namespace {
 
@@ -42,7 +45,7 @@ bool passes(Measurement const& row, Rules const& rules) {
   return row.name.find(rules.filter) != std::string::npos;
 }
 
-void require_same_problem(ResultFile const& a, Measurement const& in_a, ResultFile const& b,
+void require_same_problem(Measurements const& a, Measurement const& in_a, Measurements const& b,
                           Measurement const& in_b) {
   for (char const* fact : problem_facts) {
     auto const one = in_a.facts.find(fact);
@@ -54,10 +57,10 @@ void require_same_problem(ResultFile const& a, Measurement const& in_a, ResultFi
   }
 }
 
-std::vector<Column> columns_by_file(std::vector<ResultFile> const& files, Rules const& rules) {
+std::vector<Column> columns_by_file(std::vector<Measurements> const& files, Rules const& rules) {
   std::vector<Column> columns;
-  std::map<std::string, std::pair<ResultFile const*, Measurement const*>> first;
-  for (ResultFile const& file : files) {
+  std::map<std::string, std::pair<Measurements const*, Measurement const*>> first;
+  for (Measurements const& file : files) {
     Column column{file.label, {}, {}};
     for (Measurement const& row : file.rows) {
       if (!passes(row, rules)) continue;
@@ -71,7 +74,7 @@ std::vector<Column> columns_by_file(std::vector<ResultFile> const& files, Rules 
 }
 
 std::string line_name(Measurement const& row, std::string const& by) {
-  std::string text = short_name(row.facts, by);
+  std::string text = results::short_name(row.facts, by);
   if (std::find(std::begin(chosen_facts), std::end(chosen_facts), by) == std::end(chosen_facts)) return text;
   for (char const* fact : chosen_facts) {
     auto const found = row.facts.find(fact);
@@ -80,10 +83,10 @@ std::string line_name(Measurement const& row, std::string const& by) {
   return text;
 }
 
-std::vector<Column> columns_by_fact(std::vector<ResultFile> const& files, Rules const& rules) {
+std::vector<Column> columns_by_fact(std::vector<Measurements> const& files, Rules const& rules) {
   std::vector<Column> columns;
   std::set<std::string> known;
-  for (ResultFile const& file : files) {
+  for (Measurements const& file : files) {
     for (Measurement const& row : file.rows) {
       for (auto const& [fact, value] : row.facts) known.insert(fact);
       auto const found = row.facts.find(rules.by);
@@ -131,7 +134,7 @@ std::optional<double> probability(Measurement const& a, Measurement const& b, do
 
 Cell compared(Measurement const* base, Measurement const* row, Rules const& rules) {
   Cell cell;
-  cell.row = row;
+  if (row != nullptr) cell.row = *row;
   if (base == nullptr || row == nullptr) return cell;
   cell.verdict = Verdict::failed;
   if (!base->seconds || !row->seconds) return cell;
@@ -150,7 +153,6 @@ Cell compared(Measurement const* base, Measurement const* row, Rules const& rule
 }
 
 void add_means(Comparison& comparison) {
-  std::size_t most = 0;
   for (std::size_t c = 0; c < comparison.columns.size(); ++c) {
     double logs = 0;
     std::size_t count = 0;
@@ -162,12 +164,41 @@ void add_means(Comparison& comparison) {
     comparison.compared.push_back(count);
     comparison.geometric_means.push_back(
         count == 0 ? std::nullopt : std::optional(std::exp(logs / static_cast<double>(count))));
-    most = std::max(most, count);
   }
-  if (most == 0) {
-    throw Error(fmt::format("{}: no case has a time here and in another column; allowed: one at least",
-                            printable(comparison.columns.front())));
+}
+
+// "x, y and 3 more": of a column's cases, which may be many.
+std::string some_of(Comparison const& comparison, std::size_t column) {
+  constexpr std::size_t most = 2;
+  std::vector<std::string> names;
+  std::size_t count = 0;
+  for (Line const& line : comparison.lines) {
+    if (!line.cells[column].row || ++count > most) continue;
+    names.push_back(printable(line.name));
   }
+  if (names.empty()) return "no case";
+  std::string const more = count > most ? fmt::format(" and {} more", count - most) : "";
+  return fmt::format("{}{}", fmt::join(names, ", "), more);
+}
+
+void require_something_to_compare(Comparison const& comparison) {
+  bool both = false;
+  for (Line const& line : comparison.lines) {
+    for (std::size_t c = 1; c < line.cells.size(); ++c) {
+      if (line.cells[c].ratio) return;
+      both = both || (line.cells.front().row && line.cells[c].row);
+    }
+  }
+  std::string const first = printable(comparison.columns.front());
+  std::string const second = printable(comparison.columns[1]);
+  if (both) {
+    throw Error(fmt::format(
+        "{}: none of its cases has a time here and in another column; allowed: one at least", first));
+  }
+  throw Error(fmt::format(
+      "{}: has {}, and {} has {}: no case is in both; allowed: results of the same cases, or --by "
+      "with what sets them apart, as in --by kernel",
+      first, some_of(comparison, 0), second, some_of(comparison, 1)));
 }
 
 }  // namespace
@@ -185,7 +216,7 @@ std::string_view name(Verdict verdict) noexcept {
   return "?";
 }
 
-Comparison compare(std::vector<ResultFile> const& files, Rules const& rules) {
+Comparison compare(std::vector<Measurements> const& files, Rules const& rules) {
   std::vector<Column> const columns =
       rules.by.empty() ? columns_by_file(files, rules) : columns_by_fact(files, rules);
   Comparison result;
@@ -201,7 +232,7 @@ Comparison compare(std::vector<ResultFile> const& files, Rules const& rules) {
       Line entry{line, {}};
       Measurement const* const base = columns.front().find(line);
       Cell& own = entry.cells.emplace_back();
-      own.row = base;
+      if (base != nullptr) own.row = *base;
       own.verdict = Verdict::base;
       for (std::size_t c = 1; c < columns.size(); ++c) {
         entry.cells.push_back(compared(base, columns[c].find(line), rules));
@@ -213,6 +244,7 @@ Comparison compare(std::vector<ResultFile> const& files, Rules const& rules) {
     throw Error(fmt::format("--filter: `{}` matches no row; allowed: part of a case's name",
                             printable(rules.filter)));
   }
+  require_something_to_compare(result);
   add_means(result);
   return result;
 }
@@ -221,20 +253,20 @@ std::vector<std::string> broken(Comparison const& comparison, Rules const& rules
   std::vector<std::string> lines;
   if (!rules.fail_if_slower) return lines;
   for (Line const& line : comparison.lines) {
-    Measurement const* const base = line.cells.front().row;
-    if (base == nullptr || !base->seconds) continue;
+    std::optional<Measurement> const& base = line.cells.front().row;
+    if (!base || !base->seconds) continue;
     for (std::size_t c = 1; c < line.cells.size(); ++c) {
       Cell const& cell = line.cells[c];
       std::string const column = printable(comparison.columns[c]);
-      if (cell.row == nullptr) {
+      if (!cell.row) {
         lines.push_back(fmt::format("{} is not in {}", printable(line.name), column));
       } else if (!cell.row->seconds) {
         lines.push_back(
             fmt::format("{} is {} in {}", printable(line.name), printable(cell.row->status), column));
       } else if (cell.too_slow) {
-        lines.push_back(
-            fmt::format("{} is {:.3f} of its time in {}{}", printable(line.name), *cell.ratio, column,
-                        cell.verdict == Verdict::untested ? ", with too few samples to test" : ""));
+        lines.push_back(fmt::format(
+            "{} is {} of its time in {}{}", printable(line.name), report::format_fixed(*cell.ratio, 3),
+            column, cell.verdict == Verdict::untested ? ", with too few samples to test" : ""));
       }
     }
   }

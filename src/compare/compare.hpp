@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "compare/result_file.hpp"
+#include "compare/measurements.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -31,8 +31,8 @@ std::string_view name(Verdict verdict) noexcept;
 
 /// A row of one column beside the first column's.
 struct Cell {
-  Measurement const* row = nullptr;  ///< null where the column has none
-  std::optional<double> ratio;       ///< time / the first column's: above 1 is slower
+  std::optional<Measurement> row;  ///< empty where the column has none
+  std::optional<double> ratio;     ///< time / the first column's: above 1 is slower
   std::optional<double> probability;
   Verdict verdict = Verdict::missing;
   bool too_slow = false;  ///< held against fail_if_slower
@@ -54,7 +54,7 @@ struct Comparison {
 /// (`kernel`, `backend`, ...), where problem and method are, that fact apart. Throws Error where two rows of
 /// a column are the same, where the same name means different problems, where a fact is unknown, and where no
 /// case has a time in the first column and in another.
-Comparison compare(std::vector<ResultFile> const& files, Rules const& rules);
+Comparison compare(std::vector<Measurements> const& files, Rules const& rules);
 
 /// Lines that keep a line from being held: slower than allowed, lost, or failed while the first column has a
 /// time. Empty without Rules::fail_if_slower.

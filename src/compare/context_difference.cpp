@@ -76,7 +76,7 @@ bool same(Json const& a, Json const& b) {
 
 }  // namespace
 
-std::vector<Difference> differences(std::vector<ResultFile> const& files) {
+std::vector<Difference> differences(std::vector<Measurements> const& files) {
   std::vector<std::map<std::string, Json>> facts(files.size());
   std::vector<std::string> names;  // in alphabetical order, file by file
   std::set<std::string> seen;
@@ -86,7 +86,7 @@ std::vector<Difference> differences(std::vector<ResultFile> const& files) {
       if (seen.insert(name).second) names.push_back(name);
     }
   }
-  bool const one_writer = std::all_of(files.begin(), files.end(), [&](ResultFile const& file) {
+  bool const one_writer = std::all_of(files.begin(), files.end(), [&](Measurements const& file) {
     return file.writer == files.front().writer;
   });
   std::vector<Difference> found;

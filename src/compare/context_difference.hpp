@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "compare/result_file.hpp"
+#include "compare/measurements.hpp"
 
 #include <string>
 #include <vector>
@@ -16,6 +16,6 @@ struct Difference {
 
 /// What differs between the contexts beyond date and command: program, libraries, machine, device, clocks.
 /// Numbers that a run measures of the machine (peaks, clocks) differ where they are more than 5 % apart.
-std::vector<Difference> differences(std::vector<ResultFile> const& files);
+std::vector<Difference> differences(std::vector<Measurements> const& files);
 
 }  // namespace flashpad::compare

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compare/text.hpp"
 
-#include "compare/json_value.hpp"
 #include "model/fusing.hpp"
+#include "report/printable.hpp"
 #include "report/table.hpp"
 
 #include <fmt/format.h>
@@ -16,6 +16,8 @@
 #include <system_error>
 
 namespace flashpad::compare {
+
+using report::printable;
 
 namespace {
 
@@ -50,7 +52,7 @@ std::string aligned(std::vector<Cells> const& lines) {
 }
 
 std::string time_of(Cell const& cell) {
-  if (cell.row == nullptr) return "-";
+  if (!cell.row) return "-";
   return cell.row->seconds ? report::format_seconds(*cell.row->seconds) : printable(cell.row->status);
 }
 
@@ -77,13 +79,14 @@ std::string table(Comparison const& comparison) {
   for (Line const& line : comparison.lines) {
     bool const ratio =
         std::any_of(line.cells.begin(), line.cells.end(), [](Cell const& c) { return c.ratio; });
-    bool const both = std::all_of(line.cells.begin(), line.cells.end(), [](Cell const& c) { return c.row; });
+    bool const both =
+        std::all_of(line.cells.begin(), line.cells.end(), [](Cell const& c) { return c.row.has_value(); });
     if (!ratio && !both) continue;  // named below
     Cells cells = {printable(line.name), time_of(line.cells.front())};
     for (std::size_t c = 1; c < line.cells.size(); ++c) {
       Cell const& cell = line.cells[c];
       cells.push_back(time_of(cell));
-      cells.push_back(cell.ratio ? fmt::format("{:.3f}{}", *cell.ratio, cell.too_slow ? " !" : "") : "-");
+      cells.push_back(cell.ratio ? report::format_fixed(*cell.ratio, 3) + (cell.too_slow ? " !" : "") : "-");
       if (tested[c]) cells.insert(cells.end(), {probability_of(cell), std::string(name(cell.verdict))});
     }
     lines.push_back(std::move(cells));
@@ -105,7 +108,7 @@ std::string only_in(Comparison const& comparison) {
     std::string where;
     std::size_t count = 0;
     for (std::size_t c = 0; c < line.cells.size(); ++c) {
-      if (line.cells[c].row == nullptr) continue;
+      if (!line.cells[c].row) continue;
       where += (where.empty() ? "" : ", ") + letter(c);
       ++count;
     }
@@ -169,7 +172,7 @@ std::string difference_of(Measurement const& a, Measurement const& b, std::strin
 std::string other_methods(Comparison const& comparison, Rules const& rules) {
   std::map<std::string, std::vector<std::string>> names;  // by what differs
   for (Line const& line : comparison.lines) {
-    Measurement const* const base = line.cells.front().row;
+    std::optional<Measurement> const& base = line.cells.front().row;
     for (std::size_t c = 1; c < line.cells.size(); ++c) {
       if (!line.cells[c].ratio) continue;
       std::string const what = difference_of(*base, *line.cells[c].row, letter(c), rules.by);
@@ -181,6 +184,17 @@ std::string other_methods(Comparison const& comparison, Rules const& rules) {
   return text;
 }
 
+// "B takes 20.0 % more time than A"
+std::string share(double mean, std::string const& column) {
+  constexpr double many = 10;  // times, from which on a percentage says less
+  if (mean > many)
+    return fmt::format("{} takes {} times the time of A", column, report::format_fixed(mean, 1));
+  if (mean < 1 / many)
+    return fmt::format("A takes {} times the time of {}", report::format_fixed(1 / mean, 1), column);
+  return fmt::format("{} takes {:.1f} % {} time than A", column, 100 * std::abs(mean - 1),
+                     mean > 1 ? "more" : "less");
+}
+
 std::string means(Comparison const& comparison) {
   std::string text;
   for (std::size_t c = 1; c < comparison.columns.size(); ++c) {
@@ -190,9 +204,8 @@ std::string means(Comparison const& comparison) {
     }
     double const mean = *comparison.geometric_means[c];
     std::size_t const count = comparison.compared[c];
-    text += fmt::format("geometric mean of {} case{}: {}/A {:.3f}, {} takes {:.1f} % {} time than A\n", count,
-                        count == 1 ? "" : "s", letter(c), mean, letter(c), 100 * std::abs(mean - 1),
-                        mean > 1 ? "more" : "less");
+    text += fmt::format("geometric mean of {} case{}: {}/A {}, {}\n", count, count == 1 ? "" : "s", letter(c),
+                        report::format_fixed(mean, 3), share(mean, letter(c)));
   }
   return text;
 }
@@ -211,7 +224,7 @@ std::string test_note(Comparison const& comparison, Rules const& rules) {
   return "no case has enough samples on both sides to tell a difference from noise\n";
 }
 
-std::string contexts(std::vector<ResultFile> const& files, std::vector<Difference> const& found,
+std::string contexts(std::vector<Measurements> const& files, std::vector<Difference> const& found,
                      bool by_file) {
   if (files.size() < 2) return "";
   if (found.empty()) return "contexts: the same in all that is recorded\n";
@@ -233,7 +246,7 @@ std::string contexts(std::vector<ResultFile> const& files, std::vector<Differenc
 
 }  // namespace
 
-std::string text(std::vector<ResultFile> const& files, std::vector<Difference> const& found,
+std::string text(std::vector<Measurements> const& files, std::vector<Difference> const& found,
                  Comparison const& comparison, Rules const& rules) {
   std::string text;
   for (std::size_t c = 0; c < comparison.columns.size(); ++c) {
@@ -248,13 +261,13 @@ std::string text(std::vector<ResultFile> const& files, std::vector<Difference> c
   return text;
 }
 
-nlohmann::ordered_json document(std::vector<ResultFile> const& files, std::vector<Difference> const& found,
+nlohmann::ordered_json document(std::vector<Measurements> const& files, std::vector<Difference> const& found,
                                 Comparison const& comparison) {
   using Json = nlohmann::ordered_json;
   auto const or_null = [](std::optional<double> const& value) { return value ? Json(*value) : Json(); };
   Json json;
   json["files"] = Json::array();
-  for (ResultFile const& file : files)
+  for (Measurements const& file : files)
     json["files"].push_back({{"name", file.label}, {"writer", file.writer}});
   json["columns"] = comparison.columns;
   json["differences"] = Json::array();
@@ -266,8 +279,8 @@ nlohmann::ordered_json document(std::vector<ResultFile> const& files, std::vecto
     Json cells = Json::array();
     for (Cell const& cell : line.cells) {
       Json entry;
-      entry["case"] = cell.row == nullptr ? Json() : Json(cell.row->name);
-      entry["median_s"] = cell.row == nullptr ? Json() : or_null(cell.row->seconds);
+      entry["case"] = !cell.row ? Json() : Json(cell.row->name);
+      entry["median_s"] = !cell.row ? Json() : or_null(cell.row->seconds);
       entry["ratio"] = or_null(cell.ratio);
       entry["probability"] = or_null(cell.probability);
       entry["verdict"] = name(cell.verdict);

@@ -73,15 +73,28 @@ void tell_apart(std::vector<Item>& items, Rename const& rename) {
   }
 }
 
+// Without folder and ending, unless that makes two the same.
+std::vector<std::string> names_of(std::vector<results::ResultFile> const& files) {
+  std::vector<std::string> names;
+  for (results::ResultFile const& file : files) names.push_back(file.path.stem().string());
+  std::set<std::string> const distinct(names.begin(), names.end());
+  if (distinct.size() == names.size()) return names;
+  names.clear();
+  for (results::ResultFile const& file : files) names.push_back(file.path.string());
+  return names;
+}
+
 void name_contenders(std::vector<Item>& items, std::vector<results::ResultFile> const& files) {
   for (Item& item : items) item.label = item.entry->contender.empty() ? "unnamed" : item.entry->contender;
   tell_apart(items,
              [](Item const& item) { return item.entry->method.empty() ? item.label : item.entry->method; });
   if (files.size() > 1) {
-    tell_apart(items, [&](Item const& item) {
-      return fmt::format("{} ({})", item.label, files[item.file].path.stem().string());
-    });
+    std::vector<std::string> const names = names_of(files);
+    tell_apart(items, [&](Item const& item) { return fmt::format("{} ({})", item.label, names[item.file]); });
   }
+  // What one file has of one problem twice: by what is unique in it.
+  tell_apart(items,
+             [](Item const& item) { return fmt::format("{}: {}", item.label, item.data().case_name); });
 }
 
 bool starts(std::string const& label, std::string_view word) { return label.starts_with(word); }

@@ -30,9 +30,9 @@ TableCell number(std::optional<double> const& value, Write const& write) {
   return value ? TableCell{write(*value), *value} : TableCell{nothing};
 }
 
-std::string percent(double fraction) { return fmt::format("{:.0f} %", 100 * fraction); }
-std::string times(double ratio) { return fmt::format("{:.2f}x", ratio); }
-std::string small_times(double ratio) { return fmt::format("{:.1f}x", ratio); }
+std::string percent(double fraction) { return report::format_fixed(100 * fraction, 0) + " %"; }
+std::string times(double ratio) { return report::format_fixed(ratio, 2) + "x"; }
+std::string small_times(double ratio) { return report::format_fixed(ratio, 1) + "x"; }
 std::string exponent(double value) { return fmt::format("{:.1e}", value); }
 std::string thousandth(double value) { return short_number(value); }
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <iterator>
 
 namespace flashpad::report {
@@ -49,8 +50,14 @@ std::string format_seconds(double seconds) {
   };
   Unit const unit = seconds < 1e-3 ? Unit{1e6, "us"} : seconds < 1 ? Unit{1e3, "ms"} : Unit{1, "s"};
   double const value = seconds * unit.scale;
-  int const digits = value < 10 ? 2 : value < 100 ? 1 : 0;
-  return fmt::format("{:.{}f} {}", value, digits, unit.name);
+  return fmt::format("{} {}", format_fixed(value, value < 10 ? 2 : value < 100 ? 1 : 0), unit.name);
+}
+
+std::string format_fixed(double value, int digits) {
+  constexpr double longest = 1e6;
+  double const size = std::abs(value);
+  bool const vanishes = size > 0 && size < 0.5 * std::pow(10, -digits);
+  return vanishes || size >= longest ? fmt::format("{:.1e}", value) : fmt::format("{:.{}f}", value, digits);
 }
 
 std::string format_bytes(double bytes) {
@@ -60,7 +67,7 @@ std::string format_bytes(double bytes) {
     bytes /= 1024;
     ++unit;
   }
-  return fmt::format("{:.{}f} {}", bytes, unit == 0 ? 0 : 2, units[unit]);
+  return fmt::format("{} {}", format_fixed(bytes, unit == 0 ? 0 : 2), units[unit]);
 }
 
 std::string table(std::string const& title, std::vector<Row> const& rows) {

@@ -15,6 +15,9 @@ std::string table(std::string const& title, std::vector<Row> const& rows);
 /// "1.23 ms", "45.6 us", "2.00 s".
 std::string format_seconds(double seconds);
 
+/// With so many decimals, or "1.2e+09" where that would be long or show nothing but zeros.
+std::string format_fixed(double value, int digits);
+
 /// "1.50 GiB", "512 B".
 std::string format_bytes(double bytes);
 

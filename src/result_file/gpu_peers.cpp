@@ -2,6 +2,7 @@
 #include "result_file/formats.hpp"
 
 #include <algorithm>
+#include <utility>
 
 // The rows of scripts/gpu_peers.py.
 
@@ -11,21 +12,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Distance of the rounds' medians over their middle; the script keeps the rounds.
-std::optional<double> spread_of(Fields const& fields, double median_ms) {
-  Json const* const rounds = fields.array("round_ms");
-  if (rounds == nullptr || rounds->size() < 2 || median_ms <= 0) return {};
-  std::vector<double> times;
-  for (Json const& round : *rounds) {
-    if (!round.is_number()) fields.refuse("round_ms", "an array of numbers");
-    times.push_back(round.get<double>());
-  }
-  auto const [least, most] = std::minmax_element(times.begin(), times.end());
-  return (*most - *least) / median_ms;
-}
-
 Row row_of(Fields const& fields) {
   Row row;
+  constexpr double millisecond = 1e-3;
   row.kernel = fields.text("kernel");
   row.backend = "cuda";
   row.engine = fields.optional_text("engine");
@@ -44,17 +33,34 @@ Row row_of(Fields const& fields) {
   row.tolerance = fields.number("tolerance");
   row.cache = "cold";
   row.tflops = fields.number("tflops");
-  if (auto const ms = fields.number("ms")) {
-    row.median_s = *ms / 1e3;
-    row.spread = spread_of(fields, *ms);
-    if (row.tflops) row.flops = *row.tflops * 1e12 * *row.median_s;
+  row.median_s = fields.seconds("ms", millisecond);
+  row.samples_s = fields.all_seconds("round_ms", millisecond);
+  row.repetitions = static_cast<int>(row.samples_s.size());
+  if (row.median_s && row.samples_s.size() > 1) {
+    auto const [least, most] = std::minmax_element(row.samples_s.begin(), row.samples_s.end());
+    row.spread = (*most - *least) / *row.median_s;
   }
+  if (row.median_s && row.tflops) row.flops = *row.tflops * 1e12 * *row.median_s;
   std::string const error = fields.text("error");
   if (!error.empty()) row.reason = error;
-  row.status = row.verified == false || (!error.empty() && !row.median_s) ? Status::failed
-               : row.median_s                                             ? Status::ok
-                                                                          : Status::skipped;
+  row.status = row.verified == false || !error.empty() ? Status::failed
+               : row.median_s                          ? Status::ok
+                                                       : Status::skipped;
   return row;
+}
+
+// Its kernel is the contender: ours under the name that was asked for.
+Facts facts_of(Fields const& fields) {
+  Facts facts;
+  facts["kernel"] = fields.required_text("name");
+  take_facts(fields, {"engine", "dtype", "kv_heads"}, facts);
+  constexpr std::pair<char const*, char const*> renamed[] = {
+      {"d", "head_dim"}, {"nq", "seq_q"}, {"nk", "seq_k"}, {"b", "batch"}, {"h", "heads"}};
+  for (auto const& [theirs, ours] : renamed) {
+    if (fields.has(theirs)) facts[ours] = fields.word(theirs);
+  }
+  if (auto const causal = fields.boolean("causal")) facts["mask"] = *causal ? "causal" : "none";
+  return facts;
 }
 
 }  // namespace
@@ -66,7 +72,10 @@ void read_gpu_peers(Json const& document, ResultFile& file) {
     Fields const fields(rows[r], place_of(file, "rows", r));
     Entry entry;
     entry.row = row_of(fields);
-    entry.contender = fields.text("name");
+    entry.facts = facts_of(fields);
+    entry.contender = entry.facts.at("kernel");
+    entry.row.case_name = short_name(entry.facts);
+    entry.spread_of_rounds = true;
     entry.machine = context.text("gpu");
     complete_by_model(entry);
     file.entries.push_back(std::move(entry));

@@ -13,7 +13,8 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iterator>
+#include <set>
+#include <string_view>
 #include <vector>
 
 namespace flashpad::results {
@@ -23,38 +24,81 @@ namespace {
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
+constexpr std::size_t most_bytes = std::size_t{1} << 28;
+
+// Devices and pipes may have no end.
 std::string text_of(fs::path const& path) {
   std::error_code error;
   if (fs::is_directory(path, error))
     throw Error(fmt::format("{}: is a folder; allowed: a file", path.string()));
   errno = 0;
   std::ifstream stream(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(stream), {}};
+  std::string text;
+  std::vector<char> piece(std::size_t{1} << 20);
+  while (stream && text.size() <= most_bytes) {
+    stream.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    text.append(piece.data(), static_cast<std::size_t>(stream.gcount()));
+  }
   if (!stream.is_open() || stream.bad()) {
     throw Error(fmt::format("{}: cannot be read: {}", path.string(), std::strerror(errno)));
+  }
+  if (text.size() > most_bytes) {
+    throw Error(
+        fmt::format("{}: has more than {} bytes; allowed: results of one run", path.string(), most_bytes));
   }
   return text;
 }
 
-// Copying and comparing values recurse: what is deeper than any result is refused before it is one.
-Json parse(fs::path const& path) {
-  constexpr int deepest = 32;
-  std::string const text = text_of(path);
+[[noreturn]] void refuse_broken(std::string const& text, std::size_t byte, fs::path const& path) {
+  std::size_t const at = std::min(byte > 0 ? byte - 1 : 0, text.size());
+  std::string_view const before(text.data(), at);
+  auto const line = 1 + std::count(before.begin(), before.end(), '\n');
+  std::size_t const column = at - (before.rfind('\n') + 1) + 1;  // npos + 1 is 0
+  char const* const what = text.empty()        ? "is empty"
+                           : at >= text.size() ? "ends before its JSON does"
+                                               : "is no JSON";
+  throw Error(
+      fmt::format("{}:{}:{}: {}; allowed: a file that flashpad run, bench, tune or profile, "
+                  "scripts/bench_host.py or scripts/gpu_peers.py wrote",
+                  path.string(), line, column, what));
+}
+
+// What is in a text is told as it is read: copying and comparing values recurse, so that what is deeper than
+// any result is refused before it is one, and of a key's two values one would be lost in silence.
+class Watch {
+ public:
+  explicit Watch(fs::path const& path) : m_path(path) {}
+
+  bool operator()(int depth, Json::parse_event_t event, Json const& parsed) {
+    constexpr int deepest = 32;
+    if (depth > deepest) {
+      throw Error(fmt::format("{}: brackets are nested more than {} deep; allowed: a file of results",
+                              m_path.string(), deepest));
+    }
+    auto const level = static_cast<std::size_t>(depth);
+    if (event == Json::parse_event_t::object_start) {
+      m_keys.resize(level + 2);
+      m_keys[level + 1].clear();
+    } else if (event == Json::parse_event_t::key &&
+               !m_keys[level].insert(parsed.get_ref<std::string const&>()).second) {
+      throw Error(fmt::format("{}: has the key {} twice in one object; allowed: each key once",
+                              m_path.string(), cited(parsed.get_ref<std::string const&>())));
+    }
+    return true;
+  }
+
+ private:
+  fs::path const& m_path;
+  std::vector<std::set<std::string>> m_keys;  // of the open objects, by their depth
+};
+
+Json parsed(std::string const& text, fs::path const& path) {
   try {
-    return Json::parse(text, [&](int depth, Json::parse_event_t, Json&) {
-      if (depth > deepest) {
-        throw Error(fmt::format("{}: brackets are nested more than {} deep; allowed: a file of results",
-                                path.string(), deepest));
-      }
-      return true;
-    });
+    Watch watch(path);
+    return Json::parse(
+        text, [&](int depth, Json::parse_event_t event, Json& value) { return watch(depth, event, value); });
   } catch (Json::parse_error const& error) {
-    auto const end = text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
-    auto const line = 1 + std::count(text.begin(), end, '\n');
-    throw Error(
-        fmt::format("{}:{}: is no JSON from byte {} on; allowed: a file that flashpad run, bench or tune, "
-                    "scripts/bench_host.py or scripts/gpu_peers.py wrote",
-                    path.string(), line, error.byte));
+    refuse_broken(text, error.byte, path);
   } catch (Json::out_of_range const&) {
     throw Error(
         fmt::format("{}: has a number that no double can hold; allowed: finite numbers", path.string()));
@@ -70,6 +114,10 @@ bool first_row_has(Json const& document, char const* name) {
   return !rows.empty() && rows.front().is_object() && rows.front().contains(name);
 }
 
+bool context_has(Json const& document, char const* name) {
+  return document.contains("context") && document.at("context").contains(name);
+}
+
 struct Format {
   char const* name;
   char const* array;
@@ -79,7 +127,9 @@ struct Format {
 
 // The first that recognises a file reads it.
 constexpr Format formats[] = {
-    {"flashpad bench", "benchmarks", [](Json const&) { return true; }, read_google_benchmark},
+    {"flashpad bench", "benchmarks",
+     [](Json const& document) { return context_has(document, "flashpad_version"); }, read_google_benchmark},
+    {"Google Benchmark", "benchmarks", [](Json const&) { return true; }, read_google_benchmark},
     {"flashpad tune", "searches", [](Json const&) { return true; }, read_tune},
     {"gpu_peers.py", "rows", [](Json const& document) { return first_row_has(document, "nq"); },
      read_gpu_peers},
@@ -89,12 +139,31 @@ constexpr Format formats[] = {
 std::string keys_of(Json const& document) {
   if (!document.is_object()) return document.type_name();
   std::vector<std::string> keys;
-  for (auto it = document.begin(); it != document.end() && keys.size() < 5; ++it) {
-    std::string const quoted =
-        Json(it.key().substr(0, 30)).dump(-1, ' ', true, Json::error_handler_t::replace);
-    keys.push_back('`' + quoted.substr(1, quoted.size() - 2) + '`');  // one line, whatever is in the file
-  }
+  for (auto it = document.begin(); it != document.end() && keys.size() < 5; ++it)
+    keys.push_back(cited(it.key()));
   return keys.empty() ? "an empty object" : fmt::format("{}", fmt::join(keys, ", "));
+}
+
+void require_rows(ResultFile const& file) {
+  std::set<std::string> names;
+  auto const require_once = [&](std::string const& name, std::string const& shown) {
+    if (!names.insert(name).second) {
+      throw Error(fmt::format("{}: has the case {} twice; allowed: each case once", file.path.string(),
+                              cited(shown)));
+    }
+  };
+  for (Entry const& entry : file.entries) require_once(entry.row.case_name, entry.row.case_name);
+  for (Search const& search : file.searches) {
+    std::string name = search.case_name;
+    for (char const* fact : {"kernel", "backend", "engine"}) {
+      auto const found = search.facts.find(fact);
+      name += found == search.facts.end() ? "_" : "_" + found->second;
+    }
+    require_once(name, search.case_name);
+  }
+  if (names.empty()) {
+    throw Error(fmt::format("{}: has no rows; allowed: results of one case or more", file.path.string()));
+  }
 }
 
 }  // namespace
@@ -121,8 +190,8 @@ void complete_by_model(Entry& entry) {
   entry.estimated = true;
 }
 
-ResultFile read(fs::path const& path) {
-  Json const document = parse(path);
+ResultFile parse(std::string const& text, fs::path const& path) {
+  Json const document = parsed(text, path);
   ResultFile file;
   file.path = path;
   for (Format const& format : formats) {
@@ -134,14 +203,18 @@ ResultFile read(fs::path const& path) {
     }
     file.format = format.name;
     file.context = document.value("context", Json::object());
+    if (file.context.is_null()) file.context = Json::object();
     Fields(file.context, path.string() + ": context");
     format.read(document, file);
+    require_rows(file);
     return file;
   }
   throw Error(
-      fmt::format("{}: found {}; allowed: an object with `rows` (flashpad run, bench_host.py, "
+      fmt::format("{}: found {}; allowed: an object with `rows` (flashpad run or profile, bench_host.py, "
                   "gpu_peers.py), `benchmarks` (flashpad bench) or `searches` (flashpad tune)",
                   path.string(), keys_of(document)));
 }
+
+ResultFile read(fs::path const& path) { return parse(text_of(path), path); }
 
 }  // namespace flashpad::results

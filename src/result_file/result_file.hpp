@@ -2,6 +2,7 @@
 #pragma once
 
 #include "report/row.hpp"
+#include "result_file/facts.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -33,13 +34,15 @@ struct Roofs {
 
 /// A measured row, and what its file says of it beyond Row.
 struct Entry {
-  Row row;
+  Row row;  ///< `case_name` is unique in the file
+  Facts facts;
   std::string contender;  ///< a kernel of ours, or the name of a peer
   std::string method;   ///< the contender with its options as the case's name has them, "fused t64x64 noskip"
   std::string variant;  ///< what sets the problem apart beyond its shape: scale, distribution, seed
   std::string machine;  ///< device or processor
   int threads = 0;      ///< 0 where the file does not say
-  bool estimated = false;  ///< bytes_model and what follows from it were worked out here, by the model
+  bool spread_of_rounds = false;  ///< row.spread is the distance of rounds, not of quartiles
+  bool estimated = false;         ///< bytes_model and what follows from it were worked out here, by the model
   Roofs roofs;
 };
 
@@ -62,6 +65,7 @@ struct Trial {
 /// What `flashpad tune` did for one problem.
 struct Search {
   std::string case_name;
+  Facts facts;  ///< of the problem and, where there is one, of the winner
   std::string kernel;
   std::string machine;
   std::string status;  ///< "tuned", "cached" or "failed"
@@ -84,8 +88,11 @@ struct ResultFile {
 inline constexpr std::size_t most_rows = 20000;
 
 /// Throws Error that names the file, the place in it, what was found and what is allowed: where it cannot be
-/// read, is no JSON, is none of the known formats, has a value of another type, or more rows than
-/// `most_rows`.
+/// read, is no JSON, is none of the known formats, has a value of another type, a key or a case twice, no
+/// rows, or more than `most_rows`.
 ResultFile read(std::filesystem::path const& file);
+
+/// As read, from text; `path` stands for the file in errors.
+ResultFile parse(std::string const& text, std::filesystem::path const& path);
 
 }  // namespace flashpad::results

@@ -37,7 +37,7 @@ Shape shape_of(Fields const& fields) {
 
 Row row_of(Fields const& fields) {
   Row row;
-  row.case_name = fields.text("case");
+  row.case_name = fields.required_text("case");
   row.kernel = fields.text("kernel");
   row.backend = fields.text("backend");
   row.engine = fields.optional_text("engine");
@@ -46,13 +46,14 @@ Row row_of(Fields const& fields) {
   row.mask = fields.text("mask");
   row.layout = fields.text("layout");
   row.tile = fields.optional_text("tile");
-  if (auto const splits = fields.integer("splits")) row.splits = static_cast<int>(*splits);
+  row.splits = fields.count("splits");
   row.status = status_of(fields);
   row.reason = fields.text("reason");
-  row.median_s = fields.number("median_s");
+  row.median_s = fields.seconds("median_s");
+  row.samples_s = fields.all_seconds("samples_s");
   row.min_s = fields.number("min_s");
   row.spread = fields.number("spread");
-  row.repetitions = static_cast<int>(fields.integer("repetitions").value_or(0));
+  row.repetitions = fields.count("repetitions").value_or(0);
   row.cache = fields.text("cache");
   row.first_call_s = fields.number("first_call_s");
   row.flops = fields.number("flops");
@@ -73,7 +74,7 @@ Row row_of(Fields const& fields) {
   row.verified_rows = fields.integer("verified_rows").value_or(0);
   row.workspace_bytes = fields.number("workspace_bytes");
   row.bytes_needed = fields.number("bytes_needed");
-  if (auto const launches = fields.integer("launches")) row.launches = static_cast<int>(*launches);
+  row.launches = fields.count("launches");
   row.speedup_vs_naive = fields.number("speedup_vs_naive");
   row.byte_ratio = fields.number("byte_ratio");
   return row;
@@ -119,6 +120,20 @@ Roofs roofs_of(Place const& place, std::string const& dtype) {
   return roofs;
 }
 
+// Several programs run its cases. Each round gave one median, and `spread` is the rounds' distance from least
+// to most, so that two rounds are known from their middle and their distance.
+void read_peer(Fields const& fields, Entry& entry) {
+  Row& row = entry.row;
+  entry.contender = fields.required_text("peer");
+  entry.facts["kernel"] = entry.contender;
+  entry.facts.erase("backend");  // which only ours has
+  row.case_name += "_" + entry.contender;
+  entry.spread_of_rounds = true;
+  if (!row.samples_s.empty() || fields.count("rounds") != 2 || !row.median_s || !row.spread) return;
+  double const half = *row.median_s * *row.spread / 2;
+  if (half < *row.median_s) row.samples_s = {*row.median_s - half, *row.median_s + half};
+}
+
 }  // namespace
 
 void read_run(Json const& document, ResultFile& file) {
@@ -129,13 +144,17 @@ void read_run(Json const& document, ResultFile& file) {
     Fields const fields(rows[r], place_of(file, "rows", r));
     Entry entry;
     entry.row = row_of(fields);
-    entry.threads = static_cast<int>(fields.integer("threads").value_or(0));
-    entry.contender = fields.text("peer");
-    if (entry.contender.empty()) entry.contender = entry.row.kernel;
+    entry.threads = fields.count("threads").value_or(0);
+    take_facts(fields,
+               {"kernel", "backend", "engine", "dtype", "batch", "heads", "kv_heads", "seq_q", "seq_k",
+                "head_dim", "value_dim", "mask", "layout", "tile", "splits", "cache", "threads"},
+               entry.facts);
+    entry.contender = entry.row.kernel;
     if (auto const name = case_fields(entry.row.case_name)) {
       entry.method = name->method;
       entry.variant = name->variant;
     }
+    if (fields.has("peer")) read_peer(fields, entry);
     auto const place = std::find_if(places.begin(), places.end(),
                                     [&](Place const& one) { return one.name == entry.row.backend; });
     entry.machine = place != places.end() ? place->machine : context.text("cpu");

@@ -13,14 +13,27 @@ using Json = nlohmann::ordered_json;
 
 Search search_of(Fields const& fields) {
   Search search;
-  search.case_name = fields.text("case");
+  search.case_name = fields.required_text("case");
   search.kernel = fields.text("kernel");
-  search.status = fields.text("status");
+  search.status = fields.required_text("status");
   search.reason = fields.text("reason");
-  search.winner_median_s = fields.number("winner_median_s");
-  search.table_median_s = fields.number("table_median_s");
+  search.winner_median_s = fields.seconds("winner_median_s");
+  search.table_median_s = fields.seconds("table_median_s");
   search.speedup_vs_table = fields.number("speedup_vs_table");
   return search;
+}
+
+Facts facts_of(Json const& json, Fields const& fields) {
+  Facts facts;
+  take_facts(fields,
+             {"kernel", "backend", "engine", "dtype", "batch", "heads", "kv_heads", "seq_q", "seq_k",
+              "head_dim", "value_dim", "mask"},
+             facts);
+  if (!fields.has("winner")) return facts;
+  Fields const winner(json.at("winner"), fields.place() + ".winner");
+  facts["tile"] = winner.word("q") + "x" + winner.word("k");
+  take_facts(winner, {"team", "stages"}, facts);
+  return facts;
 }
 
 // The device of the search's backend, where it has one.
@@ -76,6 +89,7 @@ void read_tune(Json const& document, ResultFile& file) {
   for (std::size_t s = 0; s < searches.size(); ++s) {
     Fields const fields(searches[s], place_of(file, "searches", s));
     Search search = search_of(fields);
+    search.facts = facts_of(searches[s], fields);
     search.machine = machine_of(file, context, fields.text("backend"));
     if (searches[s].contains("cost") && searches[s].at("cost").is_object())
       search.cost_s = Fields(searches[s].at("cost"), fields.place() + ".cost").number("total_s");

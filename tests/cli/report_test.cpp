@@ -47,11 +47,15 @@ TEST_F(ReportTest, WritesFiguresAlone) {
 
 TEST_F(ReportTest, RefusesBeforeItWrites) {
   write("other.json", "{\"rows\": [1]}");
-  write("rows.json", "{\"rows\": []}");
+  std::string const one_row = R"({"rows": [{"case": "a", "status": "ok"}]})";
+  write("rows.json", one_row);
+  write("empty.json", "{\"rows\": []}");
   std::vector<std::pair<std::vector<std::string>, char const*>> const mistakes = {
       {{}, "results is required"},
       {{"absent.json"}, "absent.json: cannot be read"},
       {{"rows.json", "other.json"}, "other.json: rows[0]: found `1`; allowed: an object"},
+      {{"rows.json", "./rows.json"}, "results: './rows.json' is named twice; allowed: each file once"},
+      {{"empty.json"}, "empty.json: has no rows"},
       {{"rows.json", "-o", "./rows.json"}, "--output: './rows.json' is also one of the results"},
       {{"rows.json", "-o", "/dev/null"}, "/dev/null: cannot be written: it is a device"},
       {{"rows.json", "-o", ""}, "--output: is empty"},
@@ -66,11 +70,11 @@ TEST_F(ReportTest, RefusesBeforeItWrites) {
     EXPECT_THAT(finished.err, HasSubstr(message));
     EXPECT_FALSE(exists("report.html")) << message;
   }
-  EXPECT_EQ(read("rows.json"), "{\"rows\": []}");
+  EXPECT_EQ(read("rows.json"), one_row);
 }
 
 TEST_F(ReportTest, PngNamesItsConverterWhereThereIsNone) {
-  write("rows.json", "{\"rows\": []}");
+  write("rows.json", R"({"rows": [{"case": "a", "status": "ok"}]})");
   std::string const path = std::getenv("PATH");
   ASSERT_EQ(::setenv("PATH", m_folder.c_str(), 1), 0);
   Finished const finished = flashpad({"report", "rows.json", "--png", "figures"});

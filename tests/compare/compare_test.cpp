@@ -29,7 +29,7 @@ Measurement row(std::string const& name, double first, double step, int count,
   return m;
 }
 
-ResultFile file(std::string const& label, std::vector<Measurement> rows) {
+Measurements file(std::string const& label, std::vector<Measurement> rows) {
   return {label, "flashpad run", nlohmann::json::object(), std::move(rows)};
 }
 
@@ -53,7 +53,7 @@ Rules no_slower_than(double share) {
   return rules;
 }
 
-std::string refusal(std::vector<ResultFile> const& files, Rules const& rules) {
+std::string refusal(std::vector<Measurements> const& files, Rules const& rules) {
   try {
     compare(files, rules);
   } catch (Error const& error) {
@@ -63,10 +63,10 @@ std::string refusal(std::vector<ResultFile> const& files, Rules const& rules) {
 }
 
 TEST(Compare, PutsCasesOfTheSameNameSideBySide) {
-  std::vector<ResultFile> const files = {file("a", {row("x", 1, 0.01, 10), row("y", 1, 0.01, 10),
-                                                    row("z", 1, 0.01, 10), row("only-a", 1, 0, 10)}),
-                                         file("b", {row("z", 2, 0.01, 10), row("x", 0.5, 0.01, 10),
-                                                    row("y", 1.001, 0.01, 10), row("only-b", 1, 0, 10)})};
+  std::vector<Measurements> const files = {file("a", {row("x", 1, 0.01, 10), row("y", 1, 0.01, 10),
+                                                      row("z", 1, 0.01, 10), row("only-a", 1, 0, 10)}),
+                                           file("b", {row("z", 2, 0.01, 10), row("x", 0.5, 0.01, 10),
+                                                      row("y", 1.001, 0.01, 10), row("only-b", 1, 0, 10)})};
   Comparison const result = compare(files, {});
   EXPECT_THAT(result.columns, ElementsAre("a", "b"));
   ASSERT_EQ(result.lines.size(), 5u);
@@ -86,16 +86,16 @@ TEST(Compare, PutsCasesOfTheSameNameSideBySide) {
 }
 
 TEST(Compare, NamesWhatOnlyOneFileHas) {
-  std::vector<ResultFile> const files = {file("a", {row("x", 1, 0.01, 10), row("only-a", 1, 0, 10)}),
-                                         file("b", {row("x", 1, 0.01, 10), row("only-b", 1, 0, 10)})};
+  std::vector<Measurements> const files = {file("a", {row("x", 1, 0.01, 10), row("only-a", 1, 0, 10)}),
+                                           file("b", {row("x", 1, 0.01, 10), row("only-b", 1, 0, 10)})};
   std::string const shown = text(files, {}, compare(files, {}), {});
   EXPECT_THAT(shown, HasSubstr("only in A: only-a\n"));
   EXPECT_THAT(shown, HasSubstr("only in B: only-b\n"));
 }
 
 TEST(Compare, TellsAnotherTileBehindTheSameName) {
-  std::vector<ResultFile> const files = {file("a", {row("x", 1, 0.01, 10, {{"tile", "64x64"}})}),
-                                         file("b", {row("x", 1, 0.01, 10, {{"tile", "128x64"}})})};
+  std::vector<Measurements> const files = {file("a", {row("x", 1, 0.01, 10, {{"tile", "64x64"}})}),
+                                           file("b", {row("x", 1, 0.01, 10, {{"tile", "128x64"}})})};
   EXPECT_THAT(text(files, {}, compare(files, {}), {}),
               HasSubstr("tile 64x64 in A, 128x64 in B (accumulator ?, ?): x\n"));
 }
@@ -106,24 +106,24 @@ TEST(Compare, ExplainsWinningTilesByWhatTheyTakeOnChip) {
     return std::map<std::string, std::string>{
         {"backend", backend}, {"tile", tile}, {"head_dim", "128"}, {"dtype", "bf16"}, {"team", "4"}};
   };
-  std::vector<ResultFile> const files = {file("a", {row("x", 1, 0.01, 10, of("cuda", "64x64"))}),
-                                         file("b", {row("x", 1, 0.01, 10, of("hip", "128x64"))})};
+  std::vector<Measurements> const files = {file("a", {row("x", 1, 0.01, 10, of("cuda", "64x64"))}),
+                                           file("b", {row("x", 1, 0.01, 10, of("hip", "128x64"))})};
   EXPECT_THAT(text(files, {}, compare(files, {}), {}),
               HasSubstr("(accumulator 32.00 KiB or 64 registers of each of 4 x 32 lanes, 64.00 KiB or 64 "
                         "registers of each of 4 x 64 lanes): x\n"));
 }
 
 TEST(Compare, KeepsTerminalsSafeFromNames) {
-  std::vector<ResultFile> const files = {file("a", {row("x\x1b[2J\n", 1, 0.01, 10)}),
-                                         file("b", {row("x\x1b[2J\n", 1, 0.01, 10)})};
+  std::vector<Measurements> const files = {file("a", {row("x\x1b[2J\n", 1, 0.01, 10)}),
+                                           file("b", {row("x\x1b[2J\n", 1, 0.01, 10)})};
   std::string const shown = text(files, {}, compare(files, {}), {});
   EXPECT_THAT(shown, Not(HasSubstr("\x1b")));
   EXPECT_THAT(shown, HasSubstr("x\\x1b[2J\\x0a"));
 }
 
 TEST(Compare, DoesNotTestWhatIsTooLittle) {
-  std::vector<ResultFile> const files = {file("a", {row("x", 1, 0.1, 3), row("y", 1, 0, 1)}),
-                                         file("b", {row("x", 9, 0.1, 3), row("y", 2, 0, 10)})};
+  std::vector<Measurements> const files = {file("a", {row("x", 1, 0.1, 3), row("y", 1, 0, 1)}),
+                                           file("b", {row("x", 9, 0.1, 3), row("y", 2, 0, 10)})};
   Comparison const result = compare(files, {});
   EXPECT_EQ(result.lines[0].cells[1].verdict, Verdict::untested);
   EXPECT_EQ(result.lines[1].cells[1].verdict, Verdict::untested);
@@ -134,7 +134,7 @@ TEST(Compare, TestsQuartilesWhereOneSideKeptNoSamples) {
   Measurement old = row("x", 1, 0.01, 10);
   old.samples.clear();
   old.spread = 0.02;
-  std::vector<ResultFile> const files = {file("a", {old}), file("b", {row("x", 2, 0.01, 10)})};
+  std::vector<Measurements> const files = {file("a", {old}), file("b", {row("x", 2, 0.01, 10)})};
   EXPECT_EQ(compare(files, {}).lines[0].cells[1].verdict, Verdict::slower);
 }
 
@@ -143,7 +143,7 @@ TEST(Compare, ByAFactMatchesTheRestOfTheRow) {
     return std::map<std::string, std::string>{
         {"kernel", kernel}, {"seq_q", n}, {"seq_k", n}, {"tile", std::string("t") + kernel}};
   };
-  std::vector<ResultFile> const one = {
+  std::vector<Measurements> const one = {
       file("a", {row("1", 4, 0.01, 10, of("naive", "512")), row("2", 1, 0.01, 10, of("fused", "512")),
                  row("3", 8, 0.01, 10, of("naive", "1024"))})};
   Comparison const result = compare(one, by("kernel"));
@@ -153,25 +153,62 @@ TEST(Compare, ByAFactMatchesTheRestOfTheRow) {
   EXPECT_NEAR(*result.lines[0].cells[1].ratio, 1.045 / 4.045, 1e-12);
   EXPECT_THAT(refusal(one, by("colour")), HasSubstr("--by: no row has `colour`; allowed: kernel, seq_k"));
   EXPECT_THAT(refusal(one, by("kernel", "2")), HasSubstr("--by: all rows have kernel fused"));
-  std::vector<ResultFile> const twice = {
+  std::vector<Measurements> const twice = {
       file("a", {row("1", 1, 0, 4, of("naive", "8")), row("2", 1, 0, 4, of("naive", "8"))})};
   EXPECT_THAT(refusal(twice, by("kernel")), HasSubstr("another row of naive with n8"));
 }
 
 TEST(Compare, RefusesWhatCannotBeCompared) {
-  std::vector<ResultFile> const files = {file("a", {row("x", 1, 0, 4, {{"seq_k", "256"}})}),
-                                         file("b", {row("x", 1, 0, 4, {{"seq_k", "512"}})})};
+  std::vector<Measurements> const files = {file("a", {row("x", 1, 0, 4, {{"seq_k", "256"}})}),
+                                           file("b", {row("x", 1, 0, 4, {{"seq_k", "512"}})})};
   EXPECT_THAT(refusal(files, {}), HasSubstr("b: x: seq_k is 512, and 256 in a"));
-  std::vector<ResultFile> const strangers = {file("a", {row("x", 1, 0, 4)}), file("b", {row("y", 1, 0, 4)})};
-  EXPECT_THAT(refusal(strangers, {}), HasSubstr("no case has a time here and in another column"));
+  std::vector<Measurements> const strangers = {file("a", {row("x", 1, 0, 4)}),
+                                               file("b", {row("y", 1, 0, 4)})};
+  EXPECT_THAT(refusal(strangers, {}),
+              HasSubstr("a: has x, and b has y: no case is in both; allowed: results of the same cases"));
   EXPECT_THAT(refusal(strangers, by("", "z")), HasSubstr("--filter: `z` matches no row"));
+}
+
+TEST(Compare, SaysWhatFilesHaveThatHaveNothingInCommon) {
+  std::vector<Measurements> const files = {
+      file("a", {row("v", 1, 0, 4), row("w", 1, 0, 4), row("x", 1, 0, 4), row("y", 1, 0, 4)}),
+      file("b", {row("z", 1, 0, 4)})};
+  EXPECT_THAT(refusal(files, {}), HasSubstr("a: has v, w and 2 more, and b has z: no case is in both"));
+  EXPECT_THAT(refusal(files, by("", "z")), HasSubstr("a: has no case, and b has z"));
+  std::vector<Measurements> const lost = {file("a", {row("x", 1, 0, 4)}),
+                                          file("b", {without_time("x", "oom")})};
+  EXPECT_THAT(refusal(lost, {}), HasSubstr("a: none of its cases has a time here and in another column"));
+}
+
+TEST(Compare, ShowsNumbersOfAnySizeInFewDigits) {
+  std::vector<Measurements> const files = {file("a", {row("x", 1e-9, 0, 4), row("y", 1e25, 0, 4)}),
+                                           file("b", {row("x", 1e20, 0, 4), row("y", 1e-9, 0, 4)})};
+  std::string const shown = text(files, {}, compare(files, {}), {});
+  EXPECT_THAT(shown, HasSubstr("1.0e+29"));
+  EXPECT_THAT(shown, HasSubstr("1.0e-34"));
+  for (std::size_t begin = 0; begin < shown.size();) {
+    std::size_t const end = shown.find('\n', begin);
+    EXPECT_LT(end - begin, 120u) << shown.substr(begin, end - begin);
+    begin = end + 1;
+  }
+  std::vector<Measurements> const slow = {file("a", {row("x", 1, 0, 4)}), file("b", {row("x", 25, 0, 4)})};
+  EXPECT_THAT(text(slow, {}, compare(slow, {}), {}),
+              HasSubstr("B/A 25.000, B takes 25.0 times the time of A"));
+}
+
+// Made from files that are gone: a comparison keeps what it needs.
+TEST(Compare, OutlivesItsFiles) {
+  Comparison const result =
+      compare({file("a", {row("x", 1, 0.01, 10)}), file("b", {row("x", 2, 0.01, 10)})}, {});
+  EXPECT_EQ(result.lines[0].cells[1].row->name, "x");
+  EXPECT_THAT(result.lines[0].cells[1].row->samples, ::testing::SizeIs(10));
 }
 
 class Gate : public ::testing::Test {
  protected:
   static std::vector<std::string> against(std::vector<Measurement> rows) {
-    std::vector<ResultFile> const files = {file("a", {row("x", 1, 0.001, 10), row("y", 1, 0.001, 10)}),
-                                           file("b", std::move(rows))};
+    std::vector<Measurements> const files = {file("a", {row("x", 1, 0.001, 10), row("y", 1, 0.001, 10)}),
+                                             file("b", std::move(rows))};
     Rules const rules = no_slower_than(0.05);
     return broken(compare(files, rules), rules);
   }

@@ -9,7 +9,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-ResultFile with(std::string const& context, std::string const& writer = "flashpad run") {
+Measurements with(std::string const& context, std::string const& writer = "flashpad run") {
   return {"f.json", writer, nlohmann::json::parse(context), {}};
 }
 

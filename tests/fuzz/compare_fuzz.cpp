@@ -17,12 +17,11 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   std::string const text(reinterpret_cast<char const*>(data), size);
   for (char const* by : {"", "kernel"}) {
     try {
-      compare::ResultFile const file = compare::parse_results(text, "fuzz");
+      compare::Measurements const file = compare::measurements(flashpad::results::parse(text, "fuzz"));
       compare::Rules rules;
       rules.by = by;
       rules.fail_if_slower = 0;
-      // A comparison points into the files.
-      std::vector<compare::ResultFile> const files = {file, file};
+      std::vector<compare::Measurements> const files = {file, file};
       compare::Comparison const comparison = compare::compare(files, rules);
       std::string const shown = compare::text(files, compare::differences(files), comparison, rules);
       require(shown.find('\x1b') == std::string::npos, "an escape reaches the terminal");

@@ -52,6 +52,19 @@ TEST(Items, RowsOfTwoFilesAreToldApartByTheFile) {
   EXPECT_THAT(labels(items_of(files)), ElementsAre("fused (before)", "fused (after)"));
 }
 
+TEST(Items, WhatNothingElseTellsApartHasTheNameOfItsCase) {
+  results::Entry again = entry("fused", 64, 2);
+  again.row.case_name = "again";
+  std::vector<results::ResultFile> const files = {file_of({entry("fused", 64, 1), again})};
+  EXPECT_THAT(labels(items_of(files)), ElementsAre("fused: fused64", "fused: again"));
+}
+
+TEST(Items, OfTwoFilesOfOneNameHaveTheirFolders) {
+  std::vector<results::ResultFile> const files = {file_of({entry("fused", 64, 1)}, "before/rows.json"),
+                                                  file_of({entry("fused", 64, 2)}, "after/rows.json")};
+  EXPECT_THAT(labels(items_of(files)), ElementsAre("fused (before/rows.json)", "fused (after/rows.json)"));
+}
+
 TEST(Items, ABatchThatVariesAloneMakesAFamily) {
   results::Entry large = entry("fused", 64, 1);
   large.row.shape.batch = 8;

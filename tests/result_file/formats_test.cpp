@@ -45,6 +45,7 @@ TEST_F(Formats, ARowOfRunComesBackAsItWas) {
                                              {"peak_flops_fp64", 2e11},
                                              {"peak_bytes_per_s", 4e10}}}}};
   Row lost = measured();
+  lost.case_name = "b1_h2_n9999_d64_fp32_causal_naive";
   lost.status = Status::oom;
   lost.median_s.reset();
   lost.bytes_needed = 1e9;
@@ -133,7 +134,7 @@ TEST_F(Formats, GoogleBenchmarkByTheMedianOfItsRepetitions) {
     {"name": "b1_h1_n64_d32_fp32_none_fused/manual_time_mean", "run_name": "b1_h1_n64_d32_fp32_none_fused/manual_time", "run_type": "aggregate", "real_time": 9.0, "time_unit": "ms"},
     {"name": "b1_h1_n99_d32_fp32_none_naive/manual_time", "run_name": "b1_h1_n99_d32_fp32_none_naive/manual_time", "run_type": "iteration", "error_occurred": true, "error_message": "oom: needs 9 GiB", "real_time": 0.0, "time_unit": "s"},
     {"name": "BM_of_somebody/8", "run_type": "iteration", "real_time": 5.0, "time_unit": "us"}]})"));
-  EXPECT_EQ(read_back.format, "flashpad bench");
+  EXPECT_EQ(read_back.format, "Google Benchmark");
   ASSERT_EQ(read_back.entries.size(), 3u);
   EXPECT_EQ(read_back.entries[0].row.median_s, 0.002);
   EXPECT_EQ(read_back.entries[0].row.repetitions, 3);
@@ -144,12 +145,35 @@ TEST_F(Formats, GoogleBenchmarkByTheMedianOfItsRepetitions) {
       << "bytes a second of a call times its seconds";
   EXPECT_EQ(read_back.entries[1].row.status, Status::oom);
   EXPECT_EQ(read_back.entries[1].row.reason, "oom: needs 9 GiB");
-  EXPECT_EQ(read_back.entries[2].contender, "BM_of_somebody");
+  EXPECT_EQ(read_back.entries[2].contender, "BM_of_somebody/8");
+  EXPECT_EQ(
+      read(file(R"({"context": {"flashpad_version": "1"}, "benchmarks": [{"name": "x", "real_time": 1}]})"))
+          .format,
+      "flashpad bench");
+}
+
+TEST_F(Formats, GoogleBenchmarkWhoseRepetitionsWereNotKept) {
+  ResultFile const read_back = read(file(R"({"benchmarks": [
+    {"name": "b/repeats:3/manual_time", "run_name": "b/repeats:3/manual_time", "real_time": 1, "time_unit": "s"},
+    {"name": "b/repeats:3/manual_time", "run_name": "b/repeats:3/manual_time", "real_time": 5, "time_unit": "s"},
+    {"name": "b/repeats:3/manual_time", "run_name": "b/repeats:3/manual_time", "real_time": 3, "time_unit": "s"},
+    {"name": "b_median", "run_name": "b/repeats:3/manual_time", "run_type": "aggregate", "aggregate_name": "median", "real_time": 9, "time_unit": "s"},
+    {"name": "c_median", "run_name": "c", "run_type": "aggregate", "aggregate_name": "median", "real_time": 7, "time_unit": "us"},
+    {"name": "d", "run_name": "d", "error_occurred": true, "error_message": "failed: wrong"},
+    {"name": "d", "run_name": "d", "real_time": 7, "time_unit": "us"}]})"));
+  ASSERT_EQ(read_back.entries.size(), 3u);
+  EXPECT_EQ(read_back.entries[0].row.case_name, "b");
+  EXPECT_EQ(read_back.entries[0].row.median_s, 3);
+  EXPECT_EQ(read_back.entries[0].row.samples_s, (std::vector<double>{1, 5, 3}));
+  EXPECT_DOUBLE_EQ(*read_back.entries[1].row.median_s, 7e-6);
+  EXPECT_EQ(read_back.entries[1].row.samples_s.size(), 0u);
+  EXPECT_EQ(read_back.entries[2].row.status, Status::failed) << "one repetition was wrong";
 }
 
 TEST_F(Formats, TrialsOfOneProblemGoToTheirOwnSearch) {
   ResultFile const tuned = read(file(
-      R"({"searches": [{"case": "one", "kernel": "fused"}, {"case": "one", "kernel": "hopper"}, {"case": "one", "kernel": "fused"}],
+      R"({"searches": [{"case": "one", "kernel": "fused", "engine": "a", "status": "tuned"}, {"case": "one", "kernel": "hopper", "status": "tuned"},
+                     {"case": "one", "kernel": "fused", "engine": "b", "status": "tuned"}],
     "rows": [{"case": "one", "kernel": "hopper", "tile": "a"}, {"case": "one", "kernel": "fused", "tile": "b"}, {"search": 2, "case": "one", "kernel": "fused", "tile": "c"}]})"));
   ASSERT_EQ(tuned.searches.size(), 3u);
   for (auto const& [search, tile] : {std::pair{0, "b"}, std::pair{1, "a"}, std::pair{2, "c"}}) {

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace flashpad::report {
+
+/// Bytes that a terminal would take for commands, or a line's end, as \xNN.
+std::string printable(std::string_view text);
+
+}  // namespace flashpad::report
