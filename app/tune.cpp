@@ -66,7 +66,7 @@ class Progress {
   void operator()(std::size_t done, std::size_t total, std::string const& label) {
     if (!m_on) return;
     auto const now = std::chrono::steady_clock::now();
-    if (done <= m_done || m_done == 0) m_start = now, m_first = done;
+    if (done < m_done || m_done == 0) m_start = now, m_first = done;
     m_done = done + 1;
     std::string left;
     if (done > m_first) {
