@@ -7,6 +7,7 @@
 #include <flashpad/error.hpp>
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -74,6 +75,13 @@ void apply_filter(Experiment& experiment, std::string const& filter) {
   }
 }
 
+std::string fit_terminal(std::string line) {
+  winsize size{};
+  bool const known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+  if (known && line.size() >= size.ws_col) line.resize(size.ws_col - 1U);
+  return line;
+}
+
 Progress::Progress(std::size_t total) : m_total(total), m_on(isatty(STDERR_FILENO) == 1) {}
 
 Progress::~Progress() {
@@ -82,7 +90,7 @@ Progress::~Progress() {
 
 void Progress::next(std::string const& name) {
   ++m_count;
-  if (m_on) fmt::print(stderr, "\r\033[K[{}/{}] {}", m_count, m_total, name);
+  if (m_on) fmt::print(stderr, "\r\033[K{}", fit_terminal(fmt::format("[{}/{}] {}", m_count, m_total, name)));
 }
 
 std::string list_cases(Experiment const& experiment) {

@@ -62,6 +62,10 @@ std::string not_empty(std::string const& text);
 /// Keeps the cases whose name contains `filter`. Throws Error where none does; an empty filter keeps all.
 void apply_filter(Experiment& experiment, std::string const& filter);
 
+/// Cut to the width of the terminal that standard error is, for a line that is to be overwritten must not
+/// wrap.
+std::string fit_terminal(std::string line);
+
 /// What case is under way: on a terminal only, on one line that each case overwrites.
 class Progress {
  public:

@@ -24,6 +24,8 @@
 
 namespace flashpad::app {
 
+namespace fs = std::filesystem;
+
 namespace {
 
 struct TuneArguments {
@@ -39,6 +41,12 @@ void require_tunable(Experiment const& experiment) {
   auto const refuse = [&](std::string const& why) { throw Error(experiment.file.string() + ": " + why); };
   if (!experiment.verify) refuse("verify: found false; allowed: true, as nothing unverified may win");
   for (Case const& one : experiment.cases) {
+    Shape const& s = one.shape;
+    if (s.batch == 0 || s.heads == 0 || s.seq_q == 0 || s.seq_k == 0)
+      refuse(fmt::format(
+          "problem: {} is empty, and no tile is faster there than another; allowed: lengths, batch "
+          "and heads from 1",
+          one.problem_key));
     if (stores_scores(one.kernel))
       refuse(fmt::format("kernels: {} has no tile to tune; allowed: auto, fused, hopper, stats",
                          name(one.kernel)));
@@ -74,7 +82,7 @@ class Progress {
       left = fmt::format(", {} left", report::format_seconds(seconds / static_cast<double>(done - m_first) *
                                                              static_cast<double>(total - done)));
     }
-    fmt::print(stderr, "\r\033[K[{}/{}] {}{}", done + 1, total, label, left);
+    fmt::print(stderr, "\r\033[K{}", fit_terminal(fmt::format("[{}/{}] {}{}", done + 1, total, label, left)));
   }
   void clear() {
     if (m_on) fmt::print(stderr, "\r\033[K");
@@ -115,6 +123,7 @@ tuning::Observed observe(tuning::Tuner& tuner, tuning::Search const& first, Tune
   Case const longer = resized(problem, problem.shape.batch, asked.seq);
   observed.other_length = tuner.tune(longer);
   observed.other_batch = tuner.measure(resized(problem, asked.batch, problem.shape.seq_k), true);
+  if (observed.other_length.outcome == tuning::Outcome::failed) return observed;
   Case foreign = longer;
   foreign.tile = first.winner.tile;
   foreign.team = first.winner.team;
@@ -150,6 +159,10 @@ int tune(TuneArguments const& arguments, Invocation const& invocation) {
   replace_reports(experiment, arguments.json, "");
   std::string const cache = cache_file(arguments);
   require_own_file(experiment, "--cache", cache);
+  fs::path const& report = experiment.output.json;
+  if (!report.empty() && report::target_of(report) == report::target_of(cache))
+    throw Error(
+        fmt::format("--json: '{}' is also the tuning cache; allowed: a file of its own", report.string()));
   resolve_backends(experiment);
   require_tunable(experiment);
 
@@ -171,9 +184,13 @@ int tune(TuneArguments const& arguments, Invocation const& invocation) {
   };
   if (arguments.jobs > 1) {
     settings.share_out = [&](Case const& problem) {
-      tuning::run_jobs(arguments.jobs, measure::backend(problem.backend).info().concurrency,
-                       job_arguments(invocation.command_line, problem));
+      int const failed =
+          tuning::run_jobs(arguments.jobs, measure::backend(problem.backend).info().concurrency,
+                           job_arguments(invocation.command_line, problem));
       measure::stop_if_interrupted();
+      return failed == 0 ? std::string()
+                         : fmt::format("--jobs: {} of {} did not end well; what they left is timed alone",
+                                       failed, arguments.jobs);
     };
   }
   std::vector<tuning::Search> searches;
@@ -206,22 +223,22 @@ int tune(TuneArguments const& arguments, Invocation const& invocation) {
   if (!experiment.output.json.empty())
     report::write_file(experiment.output.json, tuning::json_document(context, searches, observed));
 
-  auto const failures = std::count_if(searches.begin(), searches.end(), [](tuning::Search const& search) {
-    return search.outcome == tuning::Outcome::failed;
-  });
+  std::vector<tuning::Search const*> failures;
+  for (tuning::Search const& search : searches) {
+    if (search.outcome == tuning::Outcome::failed) failures.push_back(&search);
+  }
   fmt::print("{} of {} searches: {} well; cache {}{}\n", searches.size(), experiment.cases.size(),
-             searches.size() - static_cast<std::size_t>(failures), cache,
+             searches.size() - failures.size(), cache,
              experiment.output.json.empty() ? "" : "; wrote " + experiment.output.json.string());
   std::fflush(stdout);
   if (stopped) {
     fmt::print(stderr, "flashpad: error: interrupted; the same command goes on from here\n");
     return interrupted_exit();
   }
-  if (failures == 0) return success;
-  auto const first = std::find_if(searches.begin(), searches.end(), [](tuning::Search const& search) {
-    return search.outcome == tuning::Outcome::failed;
-  });
-  fmt::print(stderr, "flashpad: error: {}: {}\n", first->problem.name, first->reason);
+  if (observed && observed->other_length.outcome == tuning::Outcome::failed)
+    failures.push_back(&observed->other_length);
+  if (failures.empty()) return success;
+  fmt::print(stderr, "flashpad: error: {}: {}\n", failures.front()->problem.name, failures.front()->reason);
   return failed;
 }
 
@@ -234,11 +251,13 @@ void add_tune(CLI::App& app, Invocation& invocation) {
   arguments->experiment.add_to(command);
   command
       .add_option("--json", arguments->json, "Write all candidates and context here, in place of output.json")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(not_empty);
   command
       .add_option("--cache", arguments->cache,
                   "The cache, in place of FLASHPAD_TUNING_CACHE or the user's own")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(not_empty);
   command.add_flag("--warm", arguments->warm, "Search only what the cache does not have yet");
   command.add_flag("--fresh", arguments->fresh, "Do not resume an interrupted search");
   command

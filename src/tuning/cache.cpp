@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -141,6 +142,12 @@ Json entries_of(std::string const& content) {
 
 Cache read_cache(std::string const& file, std::string const& version) {
   Cache cache;
+  std::error_code error;
+  std::filesystem::file_status const status = std::filesystem::status(file, error);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    cache.refused.push_back(text(file, ": refused: it is no regular file"));  // reading it may never end
+    return cache;
+  }
   errno = 0;
   std::ifstream stream(file, std::ios::binary);
   if (!stream) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tuning/jobs.hpp"
 
+#include "measure/interrupt.hpp"
 #include "measure/parallel.hpp"
-
-#include <flashpad/error.hpp>
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -12,6 +11,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <thread>
+#include <utility>
 
 extern char** environ;
 
@@ -42,6 +45,25 @@ pid_t start(cpu_set_t const& processors, std::vector<std::string> arguments,
   return child;
 }
 
+// Ctrl-C of a terminal reaches the children as well; a signal to this process alone is passed on.
+bool ended_well(pid_t child, std::vector<pid_t> const& all) {
+  constexpr auto pause = std::chrono::milliseconds(20);
+  bool told = false;
+  int status = 0;
+  for (pid_t ended = 0; ended != child;) {
+    ended = waitpid(child, &status, WNOHANG);
+    if (ended < 0 && errno != EINTR) return false;
+    if (ended == child) break;
+    if (measure::interrupted() && !std::exchange(told, true)) {
+      for (pid_t const one : all) {
+        if (one > 0) kill(one, SIGTERM);
+      }
+    }
+    std::this_thread::sleep_for(pause);
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 }  // namespace
 
 // A cgroup's quota is not looked at: it slows all jobs alike, and the finals run alone.
@@ -58,7 +80,7 @@ std::string jobs_refusal(int jobs, int threads, bool on_gpu) {
       jobs, threads, processors, std::max(1, processors / threads));
 }
 
-void run_jobs(int jobs, int threads, std::vector<std::string> const& arguments) {
+int run_jobs(int jobs, int threads, std::vector<std::string> const& arguments) {
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     if (std::string(*entry).rfind("OMP_NUM_THREADS=", 0) != 0) environment.emplace_back(*entry);
@@ -75,13 +97,8 @@ void run_jobs(int jobs, int threads, std::vector<std::string> const& arguments) 
     children.push_back(start(set, own, environment));
   }
   int failed = 0;
-  for (pid_t const child : children) {
-    int status = 0;
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    if (child < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0) ++failed;
-  }
-  if (failed > 0) throw Error(fmt::format("--jobs: {} of {} jobs did not end well", failed, jobs));
+  for (pid_t const child : children) failed += child > 0 && ended_well(child, children) ? 0 : 1;
+  return failed;
 }
 
 }  // namespace flashpad::tuning

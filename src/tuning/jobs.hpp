@@ -11,7 +11,8 @@ namespace flashpad::tuning {
 std::string jobs_refusal(int jobs, int threads, bool on_gpu);
 
 /// Runs this program `jobs` times at once, each on processors of its own, with `arguments` and `--share
-/// i/jobs` after them, and waits. Throws Error where one does not end well; the others are waited for.
-void run_jobs(int jobs, int threads, std::vector<std::string> const& arguments);
+/// i/jobs` after them, and waits. Returns how many did not end well. A signal that interrupts this process is
+/// passed on to them.
+int run_jobs(int jobs, int threads, std::vector<std::string> const& arguments);
 
 }  // namespace flashpad::tuning

@@ -116,8 +116,9 @@ Json to_json(Observed const& observed) {
   json["steady"] = report::to_json(observed.steady);
   json["other_length"] = to_json(observed.other_length);
   json["other_batch"] = report::to_json(observed.other_batch);
-  json["left_out"] = report::to_json(observed.left_out);
-  json["own"] = report::to_json(observed.own);
+  bool const has_other = observed.other_length.outcome != Outcome::failed;
+  json["left_out"] = has_other ? report::to_json(observed.left_out) : Json();
+  json["own"] = has_other ? report::to_json(observed.own) : Json();
   return json;
 }
 
@@ -219,13 +220,15 @@ std::string text_of(Observed const& o) {
   text += fmt::format("  2. steady state, tile {} from the {}: {}", o.steady.tile.value_or("-"),
                       o.steady.tile_from.value_or("-"), seconds(o.steady));
   if (o.steady.median_s) text += fmt::format(" ({:.0f} times less)", o.first_call_s / *o.steady.median_s);
-  text += fmt::format("\n  3. length {} changed to {}, in the key: the search is paid again, {}; winner {}\n",
-                      o.steady.shape.seq_k, o.own.shape.seq_k, format_seconds(length.total_s),
-                      label(length.winner));
+  bool const has_other = length.outcome != Outcome::failed;
+  text += fmt::format("\n  3. length {} changed to {}, in the key: the search is paid again, {}; {}\n",
+                      o.steady.shape.seq_k, length.problem.shape.seq_k, format_seconds(length.total_s),
+                      has_other ? "winner " + label(length.winner) : "and failed: " + length.reason);
   text += fmt::format(
       "  4. batch {} changed to {}, not in the key: no search; first call {}, then {}, tile {} from the {}\n",
       o.steady.shape.batch, o.other_batch.shape.batch, format_seconds(o.other_batch.first_call_s.value_or(0)),
       seconds(o.other_batch), o.other_batch.tile.value_or("-"), o.other_batch.tile_from.value_or("-"));
+  if (!has_other) return text;
   text += fmt::format(
       "  a key without the length: at {} it takes {}, tuned at {}, in silence: {}; its own {}: {}",
       o.own.shape.seq_k, o.left_out.tile.value_or("-"), o.steady.shape.seq_k, seconds(o.left_out),

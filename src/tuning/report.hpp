@@ -18,8 +18,8 @@ struct Observed {
   Row steady;               ///< the tuned problem, its tile from the cache
   Search other_length;      ///< in the key: searched again
   Row other_batch;          ///< not in the key: the same entry
-  Row left_out;             ///< the other length, with the tile of the first
-  Row own;                  ///< the other length, with its own
+  Row left_out;             ///< the other length, with the tile of the first; nothing where its search failed
+  Row own;                  ///< the other length, with its own; likewise
 };
 
 /// One search: candidates with times, what was pruned and why, the winner.

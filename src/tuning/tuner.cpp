@@ -176,7 +176,8 @@ void Tuner::search_and_store(Case const& asked, Search& search) {
   search.refused.insert(search.refused.end(), journal.refused().begin(), journal.refused().end());
   search.resumed = journal.size();
   if (m_settings.share_out) {
-    m_settings.share_out(prepared.problem);
+    std::string const trouble = m_settings.share_out(prepared.problem);
+    if (!trouble.empty()) search.refused.push_back(trouble);
     journal.read_again();
   }
   try {

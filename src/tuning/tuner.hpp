@@ -38,8 +38,9 @@ struct TunerSettings {
   bool only_missing = false;  ///< a key that the cache has is not searched again
   bool fresh = false;         ///< drops what an interrupted search left
   std::function<void(std::size_t, std::size_t, std::string const&)> progress;
-  /// Lets other processes time candidates into the journal before the search begins; may be empty.
-  std::function<void(Case const& problem)> share_out;
+  /// Lets other processes time candidates into the journal before the search begins, and says in one line
+  /// what went wrong with them, for what they leave is timed here; may be empty.
+  std::function<std::string(Case const& problem)> share_out;
 };
 
 /// Searches the best tile of problems, one after another. The tuning cache in use is off while it lives: a

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 
@@ -60,8 +61,11 @@ pid_t Cli::start(std::vector<std::string> const& arguments) const {
 }
 
 Finished Cli::flashpad_on_terminal(std::vector<std::string> const& arguments) const {
+  char const* const columns = std::getenv("COLUMNS");
+  winsize size{};
+  size.ws_col = static_cast<unsigned short>(columns == nullptr ? 0 : std::atoi(columns));
   int terminal = -1;
-  pid_t const process = forkpty(&terminal, nullptr, nullptr, nullptr);
+  pid_t const process = forkpty(&terminal, nullptr, nullptr, &size);
   if (process == 0) become_driver(m_folder, arguments);
   std::string shown;
   char buffer[4096];

@@ -31,7 +31,7 @@ class Cli : public ::testing::Test {
   Finished wait_for(pid_t process) const;
   /// As flashpad(), with standard output going to a file of the system's.
   Finished flashpad_into(std::string const& out, std::vector<std::string> const& arguments) const;
-  /// As flashpad(), with all output going to a terminal, and from there into `out`.
+  /// As flashpad(), with all output going to a terminal, COLUMNS wide, and from there into `out`.
   Finished flashpad_on_terminal(std::vector<std::string> const& arguments) const;
 
   [[nodiscard]] bool exists(std::string const& file) const;

@@ -30,6 +30,16 @@ class TuneTest : public Cli {
            "\nbackend: serial\ntune: {q: [32, 64], k: [32, 64]" + more +
            "}\ntiming: {warmup: 1, repetitions: 3, cache: warm}\noutput: {json: tune.json}\n";
   }
+  /// The file with the timings of a search that is not finished; empty where there is none.
+  [[nodiscard]] std::string journal() const {
+    if (!exists("cache")) return "";
+    for (auto const& entry : std::filesystem::directory_iterator(m_folder / "cache")) {
+      std::string const name = entry.path().filename().string();
+      if (name.find(".search-") != std::string::npos && std::filesystem::file_size(entry.path()) > 0)
+        return "cache/" + name;
+    }
+    return "";
+  }
   [[nodiscard]] nlohmann::json cached() const { return json("cache/tuning.json")["entries"]; }
 };
 
@@ -119,6 +129,21 @@ TEST_F(TuneTest, ObservesTheTimingsInOrder) {
   EXPECT_EQ(cached().size(), 2u);
 }
 
+TEST_F(TuneTest, SaysThatTheOtherLengthsSearchFailed) {
+  Finished const tuned = flashpad(
+      {"tune", "tune.yaml", "--set", "tune.observe={seq: 20000, batch: 3}", "--set", "memory_limit=5000000"});
+  EXPECT_EQ(tuned.code, 1);
+  EXPECT_THAT(tuned.out, HasSubstr("3. length 96 changed to 20000, in the key: the search is paid again, "));
+  EXPECT_THAT(tuned.out, HasSubstr("; and failed: tune: none of "));
+  EXPECT_THAT(tuned.out, HasSubstr("4. batch 1 changed to 3"));
+  EXPECT_THAT(tuned.out, Not(HasSubstr("a key without the length")));
+  expect_one_error_line(tuned);
+  nlohmann::json const observed = json("tune.json")["observed"];
+  EXPECT_EQ(observed["other_length"]["status"], "failed");
+  EXPECT_TRUE(observed["own"].is_null());
+  EXPECT_EQ(cached().size(), 1u) << "the first length's";
+}
+
 TEST_F(TuneTest, ASpoiledCacheIsNamedAndRebuilt) {
   ASSERT_EQ(flashpad({"tune", "tune.yaml"}).code, 0);
   write("cache/tuning.json", "{\"format\":");
@@ -146,15 +171,6 @@ TEST_F(TuneTest, AnInterruptedSearchIsResumed) {
   std::vector<std::string> const slow = {"tune",  "tune.yaml",      "--set", "timing.repetitions=300",
                                          "--set", "problem.seq=500"};
   pid_t const process = start(slow);
-  auto const journal = [&]() -> std::string {
-    if (!exists("cache")) return "";
-    for (auto const& entry : std::filesystem::directory_iterator(m_folder / "cache")) {
-      std::string const name = entry.path().filename().string();
-      if (name.find(".search-") != std::string::npos && std::filesystem::file_size(entry.path()) > 0)
-        return "cache/" + name;
-    }
-    return "";
-  };
   for (int i = 0; i < 3000 && journal().empty(); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   kill(process, SIGINT);
@@ -170,6 +186,35 @@ TEST_F(TuneTest, AnInterruptedSearchIsResumed) {
   EXPECT_THAT(resumed.out, HasSubstr("resumed"));
   EXPECT_EQ(journal(), "") << "a finished search leaves no journal";
   ASSERT_EQ(cached().size(), 1u);
+}
+
+TEST_F(TuneTest, ATerminalSeesProgressAndTheTimeLeft) {
+  Finished const tuned = flashpad_on_terminal({"tune", "tune.yaml"});
+  ASSERT_EQ(tuned.code, 0) << tuned.out;
+  EXPECT_THAT(tuned.out, ::testing::ContainsRegex("\\[1/[0-9]+\\] 32x32"));
+  EXPECT_THAT(tuned.out, ::testing::ContainsRegex("\\[3/[0-9]+\\] 64x32, [0-9.]+ [um]?s left"));
+  EXPECT_THAT(tuned.out, HasSubstr("finals: "));
+}
+
+// A line that wraps cannot be overwritten.
+TEST_F(TuneTest, ProgressFitsANarrowTerminal) {
+  constexpr std::size_t columns = 12;
+  setenv("COLUMNS", "12", 1);
+  for (std::vector<std::string> const& arguments :
+       {std::vector<std::string>{"tune", "tune.yaml", "--fresh"}, {"run", "tune.yaml"}}) {
+    Finished const finished = flashpad_on_terminal(arguments);
+    ASSERT_EQ(finished.code, 0) << finished.out;
+    std::size_t lines = 0;
+    constexpr char const* start = "\r\033[K[";
+    for (std::size_t at = finished.out.find(start); at != std::string::npos;
+         at = finished.out.find(start, at + 1)) {
+      std::size_t const begin = at + 4;
+      EXPECT_LT(finished.out.find('\r', begin) - begin, columns);
+      ++lines;
+    }
+    EXPECT_GT(lines, 0u) << arguments.front();
+  }
+  unsetenv("COLUMNS");
 }
 
 TEST_F(TuneTest, JobsTimeASearchTogether) {
@@ -188,6 +233,23 @@ TEST_F(TuneTest, JobsTimeASearchTogether) {
   Finished const many = flashpad({"tune", "tune.yaml", "--jobs", "1000"});
   EXPECT_EQ(many.code, 2);
   EXPECT_THAT(many.err, HasSubstr("--jobs: 1000 jobs of 1 threads each would share"));
+}
+
+TEST_F(TuneTest, InterruptedJobsAreResumedToo) {
+  std::vector<std::string> const slow = {"tune",  "tune.yaml",       "--set",  "timing.repetitions=300",
+                                         "--set", "problem.seq=500", "--jobs", "2"};
+  pid_t const process = start(slow);
+  for (int i = 0; i < 3000 && journal().empty(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  kill(process, SIGINT);  // which its jobs get from it
+  Finished const stopped = wait_for(process);
+  if (stopped.code == 2) GTEST_SKIP() << stopped.err;  // one processor
+  ASSERT_EQ(stopped.code, 130) << stopped.out << stopped.err;
+  EXPECT_THAT(stopped.err, HasSubstr("interrupted; the same command goes on from here"));
+  EXPECT_FALSE(exists("cache/tuning.json"));
+  Finished const resumed = flashpad(slow);
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_GE(json("tune.json")["searches"][0]["resumed"], 1);
 }
 
 TEST_F(TuneTest, AllFailedIsAnErrorAndStoresNothing) {
@@ -222,6 +284,11 @@ TEST_F(TuneTest, RefusesWhatHasNothingToTune) {
        {Case{{"--set", "kernels=naive"}, "kernels: naive has no tile to tune"},
         Case{{"--set", "tile={q: 32, k: 32}"}, "tile, team, stages: given"},
         Case{{"--set", "verify=false"}, "verify: found false; allowed: true"},
+        Case{{"--set", "problem.batch=0"}, "problem: b0_h2_n96_d32_fp32_none is empty"},
+        Case{{"--set", "problem.seq=[8, 0]"}, "problem: b1_h2_n0_d32_fp32_none is empty"},
+        Case{{"--cache", ""}, "--cache: is empty; allowed: some text"},
+        Case{{"--cache", "one.json", "--json", "./one.json"},
+             "--json: './one.json' is also the tuning cache"},
         Case{{"--cache", "tune.yaml"}, "--cache: 'tune.yaml' is also the experiment itself"},
         Case{{"--set", "problem.seq=[8, 9]", "--set", "tune.observe={seq: 16, batch: 2}"},
              "tune.observe: is for one case, and there are 2"},

@@ -2,6 +2,7 @@
 #include "support.hpp"
 #include "tuning/store.hpp"
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,6 +48,12 @@ TEST_F(TuningCache, AFileThatIsNotThereIsEmpty) {
   Cache const cache = read_cache(m_cache, "1.2.3");
   EXPECT_THAT(cache.entries, IsEmpty());
   EXPECT_THAT(cache.refused, IsEmpty());
+}
+
+TEST_F(TuningCache, WhatIsNoFileIsRefusedAndNotRead) {
+  ASSERT_EQ(mkfifo((m_cache + ".fifo").c_str(), 0600), 0);
+  for (std::string const& file : {m_cache + ".fifo", std::string("/dev/zero"), std::string("/")})
+    EXPECT_THAT(read_cache(file, "1.2.3").refused, ElementsAre(file + ": refused: it is no regular file"));
 }
 
 TEST_F(TuningCache, StoringKeepsTheOthersAndReplacesItsOwn) {
