@@ -52,22 +52,47 @@ std::string label_of(model::Work const& work) {
 /// Problems of an experiment that differ in more than their length, each with its lengths (of keys).
 std::vector<explain::Subject> subjects_of(Experiment const& experiment) {
   std::vector<explain::Subject> subjects;
+  bool any_bytes = false;
   std::map<std::string, std::size_t> place;
   for (Case const& one : experiment.cases) {
     model::Work work = measure::work_of(one);
     Shape const& s = one.shape;
-    if (s.batch == 0 || s.heads == 0 || s.seq_k == 0) continue;
+    any_bytes = any_bytes || (s.batch > 0 && s.heads > 0 && s.seq_k > 0);
     std::string const label = label_of(work);
     auto const [found, added] = place.emplace(label, subjects.size());
     if (added) subjects.push_back({label, work, {}});
     std::vector<std::int64_t>& lengths = subjects[found->second].lengths;
     if (std::find(lengths.begin(), lengths.end(), s.seq_k) == lengths.end()) lengths.push_back(s.seq_k);
   }
-  if (subjects.empty()) {
+  if (!any_bytes) {
     throw Error(fmt::format("{}: problem: no case has a key; allowed: one at least that moves bytes",
                             experiment.file.string()));
   }
   return subjects;
+}
+
+/// Tiles that the cases of a subject run with, each once. Needs an initialised Kokkos.
+std::vector<explain::TileInUse> tiles_of(Experiment const& experiment, std::string const& label) {
+  std::vector<explain::TileInUse> tiles;
+  for (Case const& one : experiment.cases) {
+    if (stores_scores(one.kernel) || label_of(measure::work_of(one)) != label) continue;
+    measure::Backend& place = measure::backend(one.backend);
+    explain::TileInUse tile;
+    tile.kernel = name(one.kernel);
+    tile.on_device = !place.info().device.empty();
+    try {
+      Choice const choice = place.plan({one.shape, one.dtype, one.layout, measure::options_of(one), 1});
+      tile.kernel = fmt::format("{} on {}", name(choice.kernel), place.name());
+      tile.tile = choice.tile;
+      tile.team = choice.team_size;
+      tile.from = choice.tile_from;
+      if (choice.tile.q == 0) continue;  // an empty problem runs no kernel
+    } catch (Error const& refused) {
+      tile.refusal = refused.what();
+    }
+    if (std::find(tiles.begin(), tiles.end(), tile) == tiles.end()) tiles.push_back(tile);
+  }
+  return tiles;
 }
 
 struct UnitPeaks {
@@ -115,21 +140,23 @@ int explain_problem(ExplainArguments const& arguments, Invocation const& invocat
   if (arguments.ridge && !std::isfinite(*arguments.ridge))
     throw Error(fmt::format("--ridge: is {}; allowed: operations a byte, above 0", *arguments.ridge));
   std::vector<explain::Subject> subjects = {textbook()};
-  std::string backend = "auto";
+  std::optional<Experiment> experiment;
+  std::string backend = measure::resolve_backend("auto");
   if (!arguments.file.empty()) {
-    Experiment const experiment = read_experiment(arguments.file, arguments.overrides);
-    subjects = subjects_of(experiment);
-    backend = experiment.cases.front().backend;
+    experiment = read_experiment(arguments.file, arguments.overrides);
+    subjects = subjects_of(*experiment);
+    resolve_backends(*experiment);
+    backend = experiment->cases.front().backend;
   }
-  backend = measure::resolve_backend(backend);
   std::optional<kokkos_ext::KokkosGuard> kokkos;
-  if (!arguments.ridge) kokkos.emplace(invocation.kokkos_flags);
+  if (!arguments.ridge || experiment) kokkos.emplace(invocation.kokkos_flags);
   std::set<std::string> said;
   for (explain::Subject const& subject : subjects) {
     explain::Machine const machine = machine_of(backend, arguments, subject.work.dtype);
+    auto const tiles = experiment ? tiles_of(*experiment, subject.label) : std::vector<explain::TileInUse>{};
     fmt::print("{}\n", explain::traffic(subject, machine));
     for (std::string const& part :
-         {explain::thresholds(subject.work, machine), explain::on_chip(subject.work)}) {
+         {explain::thresholds(subject.work, machine), explain::on_chip(subject.work, tiles)}) {
       if (said.insert(part).second) fmt::print("{}\n", part);
     }
   }

@@ -73,6 +73,7 @@ void count(ProfileArguments const& arguments, Invocation const& invocation, Case
   } catch (profile::Denied const&) {
     throw;
   } catch (std::exception const& error) {
+    measure::stop_if_interrupted();  // the child was stopped with us: the case did not fail
     return fail(row, error.what());
   }
   if (row.counters->dram_read_bytes && row.counters->dram_write_bytes)

@@ -57,6 +57,21 @@ std::string budget_line(int warps, int lanes, double bytes) {
                      model::registers_per_lane(bytes, warps, lanes));
 }
 
+std::string tile_lines(TileInUse const& one, model::Work const& work) {
+  if (!one.refusal.empty()) return fmt::format("    {}: refused: {}\n", one.kernel, one.refusal);
+  double const bytes = model::accumulator_bytes(one.tile.q, work.shape.value_dim, work.dtype);
+  std::string const text =
+      fmt::format("    {} {}x{}, team of {} ({}): {} x {} is {}", one.kernel, one.tile.q, one.tile.k,
+                  one.team, one.from, one.tile.q, work.shape.value_dim, report::format_bytes(bytes));
+  if (!one.on_device) return text + ", in this processor's caches\n";
+  return text + '\n' + budget_line(one.team, 64, bytes) + budget_line(one.team, 32, bytes);
+}
+
+// "-" where nothing is moved or computed.
+std::string quotient(double numerator, double denominator) {
+  return denominator > 0 ? report::format_fixed(numerator / denominator, 1) : "-";
+}
+
 }  // namespace
 
 std::string traffic(Subject const& subject, Machine const& machine) {
@@ -75,15 +90,18 @@ std::string traffic(Subject const& subject, Machine const& machine) {
     double const unfused = model::bytes_model(Kernel::naive_vendor, here);
     double const flops = model::flops(Kernel::fused, here);
     double const pairs = static_cast<double>(here.shape.seq_q) * static_cast<double>(n);
-    text += fmt::format("  {:>9}  {:>11}  {:>11}  {:>11}  {:>7.1f}  {:>9.1f}  {:>9.1f}", grouped(n),
+    text += fmt::format("  {:>9}  {:>11}  {:>11}  {:>11}  {:>7}  {:>9}  {:>9}", grouped(n),
                         report::format_bytes(fused), report::format_bytes(size_of(work.dtype) * pairs),
-                        report::format_bytes(unfused), unfused / fused, flops / unfused, flops / fused);
+                        report::format_bytes(unfused), quotient(unfused, fused), quotient(flops, unfused),
+                        quotient(flops, fused));
     if (widened) {
       double const naive = model::bytes_model(Kernel::naive, here);
-      text += fmt::format("  {:>11}  {:>7.1f}", report::format_bytes(naive), naive / fused);
+      text += fmt::format("  {:>11}  {:>7}", report::format_bytes(naive), quotient(naive, fused));
     }
     text += '\n';
   }
+  if (work.shape.batch == 0 || work.shape.heads == 0)
+    return text + "  No head: nothing to move or compute.\n";
   if (is_textbook(work)) {
     std::int64_t const d = work.shape.head_dim;
     text += fmt::format(
@@ -105,23 +123,23 @@ std::string traffic(Subject const& subject, Machine const& machine) {
   return text + ridge_lines(subject, machine);
 }
 
-std::string on_chip(model::Work const& work) {
+std::string on_chip(model::Work const& work, std::vector<TileInUse> const& tiles) {
   std::string text = "On chip: the accumulator, tile rows x dv in the type of arithmetic, for a team of 4\n";
-  std::vector<std::pair<int, std::int64_t>> shapes = {{64, 64}, {128, 128}};
-  std::int64_t const own = work.shape.value_dim;
-  if (own != 64 && own != 128) shapes.insert(shapes.end(), {{64, own}, {128, own}});
-  for (auto const& [rows, dv] : shapes) {
+  for (auto const& [rows, dv] : {std::pair{64, 64}, {128, 128}}) {
     double const bytes = model::accumulator_bytes(rows, dv, work.dtype);
     text += fmt::format("  {:>3} x {:<3} {:>9}\n", rows, dv, report::format_bytes(bytes));
     text += budget_line(4, 64, bytes) + budget_line(4, 32, bytes);
   }
-  return text +
-         "  A wavefront of 64 (AMD) shares it between twice the lanes of a warp of 32 (NVIDIA): the same "
-         "team is 256\n"
-         "  lanes there and 128 here. Q, the tile of S and what is in flight come on top; what is over the "
-         "budget\n"
-         "  spills to memory, which is the traffic that fusing saves. `flashpad tune` counts both before it "
-         "runs.\n";
+  text +=
+      "  A wavefront of 64 (AMD) shares it between twice the lanes of a warp of 32 (NVIDIA): the same "
+      "team is 256\n"
+      "  lanes there and 128 here. Q, the tile of S and what is in flight come on top; what is over the "
+      "budget\n"
+      "  spills to memory, which is the traffic that fusing saves. `flashpad tune` counts both before it "
+      "runs.\n";
+  if (!tiles.empty()) text += "  Tiles of this experiment:\n";
+  for (TileInUse const& one : tiles) text += tile_lines(one, work);
+  return text;
 }
 
 std::string thresholds(model::Work const& work, Machine const& machine) {

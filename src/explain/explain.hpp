@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <flashpad/options.hpp>
+
 #include "model/counts.hpp"
 #include "model/roofline.hpp"
 
@@ -29,8 +31,21 @@ struct Machine {
 /// Traffic, intensities, and where the kernels leave the memory's roof.
 std::string traffic(Subject const& subject, Machine const& machine);
 
-/// What the accumulator takes of a team's registers, by wavefront size.
-std::string on_chip(model::Work const& work);
+/// A tile that the library runs one of the lengths with.
+struct TileInUse {
+  std::string kernel;
+  Tile tile;
+  int team = 0;            ///< threads, or warps (wavefronts) of a GPU
+  std::string from;        ///< "asked", "table" or "cache"
+  bool on_device = false;  ///< its state is in registers, and not in a processor's caches
+  std::string refusal;     ///< why the library does not run it; the rest is then what was asked for
+
+  friend bool operator==(TileInUse const&, TileInUse const&) = default;
+};
+
+/// What the accumulator takes of a team's registers, by wavefront size: of the textbook's tiles, and of those
+/// in use.
+std::string on_chip(model::Work const& work, std::vector<TileInUse> const& tiles);
 
 /// The lengths at which one head's scores pass known budgets.
 std::string thresholds(model::Work const& work, Machine const& machine);

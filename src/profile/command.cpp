@@ -3,6 +3,8 @@
 
 #include <flashpad/error.hpp>
 
+#include "measure/interrupt.hpp"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
@@ -10,11 +12,15 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <thread>
+#include <utility>
 
 namespace flashpad::profile {
 
@@ -47,6 +53,21 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return list;
 }
 
+// Ctrl-C of a terminal reaches the child as well; a signal to this process alone is passed on, once.
+int wait_for(pid_t process, std::string const& program) {
+  constexpr auto pause = std::chrono::milliseconds(20);
+  bool told = false;
+  int status = 0;
+  for (pid_t ended = 0; ended != process;) {
+    ended = ::waitpid(process, &status, WNOHANG);
+    if (ended < 0 && errno != EINTR) throw Error(fmt::format("{}: {}", program, std::strerror(errno)));
+    if (ended == process) break;
+    if (measure::interrupted() && !std::exchange(told, true)) ::kill(process, SIGTERM);
+    std::this_thread::sleep_for(pause);
+  }
+  return status;
+}
+
 }  // namespace
 
 std::string Ended::reason() const {
@@ -56,7 +77,9 @@ std::string Ended::reason() const {
     if (line.starts_with("flashpad: error: ")) return line.substr(17);
     if (!line.empty()) last = line;
   }
-  return last;
+  if (!last.empty()) return last;
+  return code > 128 ? fmt::format("ended by signal {}", code - 128)
+                    : fmt::format("ended with exit code {} and without a word", code);
 }
 
 Ended run(Command const& command, std::vector<std::pair<std::string, std::string>> const& variables) {
@@ -77,10 +100,7 @@ Ended run(Command const& command, std::vector<std::pair<std::string, std::string
   if (failure != 0) {
     throw Error(fmt::format("{}: cannot be started: {}", words.front(), std::strerror(failure)));
   }
-  int status = 0;
-  while (::waitpid(process, &status, 0) < 0) {
-    if (errno != EINTR) throw Error(fmt::format("{}: {}", words.front(), std::strerror(errno)));
-  }
+  int const status = wait_for(process, words.front());
   return {WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status), text_of(out), text_of(err)};
 }
 

@@ -16,8 +16,8 @@ struct Ended {
   int code = 0;  ///< exit code; 128 + signal where one ended it
   std::string out, err;
 
-  /// The first line of standard error that begins as the driver's errors do, or else the last one; empty
-  /// without any.
+  /// The first line of standard error that begins as the driver's errors do, or else the last one; how it
+  /// ended where there is none.
   [[nodiscard]] std::string reason() const;
 };
 

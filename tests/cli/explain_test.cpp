@@ -52,6 +52,28 @@ TEST_F(Explain, TakesTheProblemsOfAnExperiment) {
   EXPECT_THAT(other.out, Not(HasSubstr("fp64")));
 }
 
+TEST_F(Explain, ShowsWhatTheTilesOfAnExperimentTake) {
+  write("tiles.yaml",
+        "name: t\nproblem: {batch: 1, heads: 2, seq: 512, head_dim: 96, dtype: fp32}\n"
+        "kernels:\n  - naive\n  - fused\n  - {kernel: fused, tile: [32, 64]}\n");
+  Finished const finished = flashpad({"explain", "tiles.yaml", "--ridge", "20"});
+  ASSERT_EQ(finished.code, 0) << finished.err;
+  EXPECT_THAT(finished.out,
+              ContainsRegex("fused on [a-z]+ 32x64, team of [0-9]+ \\(asked\\): 32 x 96 is 12.00 KiB"));
+  EXPECT_THAT(finished.out,
+              ContainsRegex("fused on [a-z]+ [0-9]+x[0-9]+, team of [0-9]+ \\(table\\): [0-9]+ x 96 is"));
+  EXPECT_THAT(finished.out, Not(HasSubstr("naive on")));
+}
+
+TEST_F(Explain, ShowsALengthOfNothing) {
+  write("none.yaml",
+        "name: n\nproblem: {batch: 1, heads: 1, seq: [0, 64], head_dim: 32, dtype: fp32}\nkernels: fused\n");
+  Finished const finished = flashpad({"explain", "none.yaml", "--ridge", "20"});
+  ASSERT_EQ(finished.code, 0) << finished.err;
+  EXPECT_THAT(finished.out, ContainsRegex("\n +0 +0 B +0 B +0 B +- +- +-\n +64 "));
+  EXPECT_THAT(finished.out, Not(HasSubstr("nan")));
+}
+
 TEST_F(Explain, MeasuresTheRidgeWhereNoneIsGiven) {
   Finished const finished = flashpad({"explain"});
   ASSERT_EQ(finished.code, 0) << finished.err;

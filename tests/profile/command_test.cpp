@@ -36,6 +36,8 @@ TEST(Command, RefusesWhatCannotBeStarted) {
 TEST(Command, FindsTheDriversOwnError) {
   EXPECT_EQ((Ended{1, "", "noise\nflashpad: error: oom: needs more\nlast\n"}).reason(), "oom: needs more");
   EXPECT_EQ((Ended{1, "", "noise\nlast\n"}).reason(), "last");
+  EXPECT_EQ((Ended{3, "", ""}).reason(), "ended with exit code 3 and without a word");
+  EXPECT_EQ((Ended{130, "", ""}).reason(), "ended by signal 2");
 }
 
 TEST(Command, FindsPrograms) {

@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <signal.h>
+#include <unistd.h>
+
 #include <filesystem>
 
 namespace flashpad::cli {
@@ -79,6 +82,28 @@ TEST_F(ProfileTest, FailsTheRowOfAChildThatFails) {
       flashpad({"profile", "small.yaml", "--simulate", "--profiler", "./valgrind", "--filter", "n64_"});
   EXPECT_EQ(finished.code, 1);
   EXPECT_THAT(finished.out, HasSubstr("oom: needs more"));
+}
+
+TEST_F(ProfileTest, AnInterruptedCaseDidNotFail) {
+  write_valgrind("[ \"$1\" = --version ] && exit 0; : > started; exec sleep 60\n");
+  pid_t const process = start({"profile", "small.yaml", "--simulate", "--profiler", "./valgrind"});
+  for (int i = 0; i < 3000 && !exists("started"); ++i) ::usleep(10'000);
+  ASSERT_TRUE(exists("started"));
+  ASSERT_EQ(::kill(process, SIGINT), 0);
+  Finished const finished = wait_for(process);  // and not for the minute of the child
+  EXPECT_EQ(finished.code, 130);
+  expect_one_error_line(finished);
+  EXPECT_THAT(finished.err, HasSubstr("interrupted after 0 of 4 cases"));
+  EXPECT_THAT(finished.out, ::testing::Not(HasSubstr("failed")));
+  EXPECT_EQ(json("results/small.json")["context"]["interrupted"], true);
+}
+
+TEST_F(ProfileTest, AChildThatEndsWithoutAWordSaysHow) {
+  write_valgrind("[ \"$1\" = --version ] && exit 0; kill -9 $$\n");
+  Finished const finished =
+      flashpad({"profile", "small.yaml", "--simulate", "--profiler", "./valgrind", "--filter", "n64_"});
+  EXPECT_EQ(finished.code, 1);
+  EXPECT_THAT(finished.out, HasSubstr("callgrind: ended by signal 9"));
 }
 
 TEST_F(ProfileTest, RefusesAProfilerThatIsNotThere) {
