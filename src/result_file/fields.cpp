@@ -15,6 +15,7 @@ using Json = nlohmann::ordered_json;
 
 // Times, rates, bytes and errors; what is larger would make infinities of the plots' sums and products.
 constexpr double most = 1e30;
+constexpr double least_time = 1e-15;  // and what is less, of their quotients
 
 // What an error shows of a value: one line, not a whole document.
 std::string excerpt(Json const& value) {
@@ -28,10 +29,10 @@ std::string excerpt(Json const& value) {
 // Empty where it is no time.
 std::optional<double> time_of(Json const& value, double unit) {
   double const seconds = value.is_number() ? value.get<double>() * unit : 0;
-  return seconds > 0 && seconds <= most ? std::optional(seconds) : std::nullopt;
+  return seconds >= least_time && seconds <= most ? std::optional(seconds) : std::nullopt;
 }
 
-constexpr char const* a_time = "a time above 0, up to 1e30 s";
+constexpr char const* a_time = "a time from 1e-15 to 1e30 s";
 
 }  // namespace
 

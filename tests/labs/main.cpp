@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr,
                "drills: error: found {}; allowed: exercises or solutions, and --no-timing after it (see "
                "drills --help)\n",
-               argc > 1 ? "other arguments" : "no arguments");
+               argc > 1 ? argv[argc - 1] : "no arguments");
     return 2;
   }
   if (!flashpad::labs::can_start()) {
