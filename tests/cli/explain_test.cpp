@@ -55,7 +55,7 @@ TEST_F(Explain, TakesTheProblemsOfAnExperiment) {
 TEST_F(Explain, ShowsWhatTheTilesOfAnExperimentTake) {
   write("tiles.yaml",
         "name: t\nproblem: {batch: 1, heads: 2, seq: 512, head_dim: 96, dtype: fp32}\n"
-        "kernels:\n  - naive\n  - fused\n  - {kernel: fused, tile: [32, 64]}\n");
+        "kernels: [naive, fused]\ntile: [auto, {q: 32, k: 64}]\n");
   Finished const finished = flashpad({"explain", "tiles.yaml", "--ridge", "20"});
   ASSERT_EQ(finished.code, 0) << finished.err;
   EXPECT_THAT(finished.out,

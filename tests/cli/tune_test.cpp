@@ -239,7 +239,7 @@ TEST_F(TuneTest, InterruptedJobsAreResumedToo) {
   std::vector<std::string> const slow = {"tune",  "tune.yaml",       "--set",  "timing.repetitions=300",
                                          "--set", "problem.seq=500", "--jobs", "2"};
   pid_t const process = start(slow);
-  for (int i = 0; i < 3000 && journal().empty(); ++i)
+  for (int i = 0; i < 12000 && journal().empty(); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   kill(process, SIGINT);  // which its jobs get from it
   Finished const stopped = wait_for(process);
