@@ -110,7 +110,9 @@ Journal::~Journal() {
   if (m_descriptor < 0) return;
   ::close(m_descriptor);
   std::error_code error;
-  if (m_timings.empty()) std::filesystem::remove(m_file, error);
+  // Not what other processes have added since it was read: --jobs.
+  if (m_timings.empty() && std::filesystem::file_size(m_file, error) == 0)
+    std::filesystem::remove(m_file, error);
 }
 
 std::optional<Timing> Journal::find(Configuration const& configuration) const {
