@@ -64,6 +64,7 @@ std::string number_or_dash(std::optional<double> const& value, char const* forma
 }
 
 std::string aligned(std::vector<Column> const& columns, std::vector<Row> const& rows) {
+  if (columns.empty()) return {};  // of no rows, all columns are empty
   std::size_t const prefix = common_prefix(rows);
 
   std::vector<std::size_t> widths;
