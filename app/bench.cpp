@@ -59,9 +59,8 @@ class Bench {
       }
     }
     using benchmark::Counter;
-    if (m_row.flops) state.counters["FLOP/s"] = Counter(*m_row.flops, Counter::kIsIterationInvariantRate);
-    if (m_row.bytes_model)
-      state.counters["model_bytes/s"] = Counter(*m_row.bytes_model, Counter::kIsIterationInvariantRate);
+    state.counters["FLOP/s"] = Counter(*m_row.flops, Counter::kIsIterationInvariantRate);
+    state.counters["model_bytes/s"] = Counter(*m_row.bytes_model, Counter::kIsIterationInvariantRate);
     state.counters["N"] = static_cast<double>(one.shape.seq_k);
   }
 

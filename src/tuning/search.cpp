@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <optional>
 
 namespace flashpad::tuning {
 
@@ -21,11 +20,6 @@ constexpr std::size_t finalists_wanted = 3;
 std::size_t count_left(std::vector<Candidate> const& candidates) {
   return static_cast<std::size_t>(std::count_if(candidates.begin(), candidates.end(),
                                                 [](Candidate const& c) { return c.pruned.empty(); }));
-}
-
-/// The time of what may win.
-std::optional<double> winning_seconds(Timing const& timing) {
-  return may_win(timing) ? timing.median_s : std::nullopt;
 }
 
 /// The fastest trials, and the table's, by index.
@@ -75,8 +69,8 @@ std::size_t final_rounds(std::vector<Trial>& trials, Oracle const& oracle, int r
       Configuration const& configuration = trials[i].candidate.configuration;
       oracle.progress(done++, total, "finals: " + label(configuration));
       Timing const timing = timing_of(oracle.measure(configuration, cost));
-      if (std::optional<double> const median = winning_seconds(timing)) {
-        seconds[i].push_back(*median);
+      if (may_win(timing)) {
+        seconds[i].push_back(*timing.median_s);
       } else {  // once is enough: what is wrong at times is wrong
         fell[i] = true;
         trials[i].timing = timing;
@@ -84,15 +78,10 @@ std::size_t final_rounds(std::vector<Trial>& trials, Oracle const& oracle, int r
     }
   }
   std::size_t best = trials.size();
-  double best_median = 0;
   for (std::size_t const i : chosen) {
     if (fell[i] || seconds[i].empty()) continue;
-    double const median = measure::summarise(seconds[i]).median;
-    trials[i].final_median_s = median;
-    if (best == trials.size() || median < best_median) {
-      best = i;
-      best_median = median;
-    }
+    trials[i].final_median_s = measure::summarise(seconds[i]).median;
+    if (best == trials.size() || *trials[i].final_median_s < *trials[best].final_median_s) best = i;
   }
   if (best == trials.size()) all_failed(trials);
   return best;
@@ -160,9 +149,7 @@ Result search(std::vector<Candidate> const& candidates, Oracle const& oracle, Jo
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     Trial trial{candidates[i], {}, false, std::nullopt, false};
     if (trial.candidate.pruned.empty()) {
-      std::optional<Timing> const timing = journal.find(trial.candidate.configuration);
-      if (!timing) throw Error("tune: the journal has lost " + label(trial.candidate.configuration));
-      trial.timing = *timing;
+      trial.timing = journal.find(trial.candidate.configuration).value();
       trial.resumed = known[i];
     }
     result.trials.push_back(std::move(trial));
