@@ -2,8 +2,13 @@
 #include "measure/interrupt.hpp"
 
 #include <signal.h>
+#include <sys/wait.h>
 
+#include <cerrno>
+#include <chrono>
 #include <csignal>
+#include <thread>
+#include <utility>
 
 namespace flashpad::measure {
 
@@ -27,6 +32,19 @@ int interrupt_signal() { return signal_seen; }
 
 void stop_if_interrupted() {
   if (interrupted()) throw Interrupted{};
+}
+
+int wait_for_child(pid_t child) {
+  constexpr auto pause = std::chrono::milliseconds(20);
+  bool told = false;
+  int status = 0;
+  while (true) {
+    pid_t const ended = waitpid(child, &status, WNOHANG);
+    if (ended == child) return status;
+    if (ended < 0 && errno != EINTR) return -1;
+    if (interrupted() && !std::exchange(told, true)) kill(child, SIGTERM);
+    std::this_thread::sleep_for(pause);
+  }
 }
 
 }  // namespace flashpad::measure

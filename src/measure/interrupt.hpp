@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <sys/types.h>
+
 namespace flashpad::measure {
 
 /// Thrown between repetitions and rows once the user has pressed Ctrl-C, or a SIGTERM has come.
@@ -16,5 +18,9 @@ void catch_interrupts();
 
 /// Throws Interrupted when interrupted().
 void stop_if_interrupted();
+
+/// waitpid's status of a child; -1 and errno where there is none to wait for. Ctrl-C of a terminal reaches
+/// the child as well; a signal to this process alone is passed on, once.
+int wait_for_child(pid_t child);
 
 }  // namespace flashpad::measure

@@ -12,14 +12,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <sstream>
-#include <thread>
 #include <utility>
 
 namespace flashpad::profile {
@@ -51,21 +48,6 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   for (std::string& text : texts) list.push_back(text.data());
   list.push_back(nullptr);
   return list;
-}
-
-// Ctrl-C of a terminal reaches the child as well; a signal to this process alone is passed on, once.
-int wait_for(pid_t process, std::string const& program) {
-  constexpr auto pause = std::chrono::milliseconds(20);
-  bool told = false;
-  int status = 0;
-  for (pid_t ended = 0; ended != process;) {
-    ended = ::waitpid(process, &status, WNOHANG);
-    if (ended < 0 && errno != EINTR) throw Error(fmt::format("{}: {}", program, std::strerror(errno)));
-    if (ended == process) break;
-    if (measure::interrupted() && !std::exchange(told, true)) ::kill(process, SIGTERM);
-    std::this_thread::sleep_for(pause);
-  }
-  return status;
 }
 
 }  // namespace
@@ -100,7 +82,8 @@ Ended run(Command const& command, std::vector<std::pair<std::string, std::string
   if (failure != 0) {
     throw Error(fmt::format("{}: cannot be started: {}", words.front(), std::strerror(failure)));
   }
-  int const status = wait_for(process, words.front());
+  int const status = measure::wait_for_child(process);
+  if (status < 0) throw Error(fmt::format("{}: {}", words.front(), std::strerror(errno)));
   return {WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status), text_of(out), text_of(err)};
 }
 

@@ -10,11 +10,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <chrono>
-#include <csignal>
-#include <thread>
-#include <utility>
 
 extern char** environ;
 
@@ -45,23 +40,9 @@ pid_t start(cpu_set_t const& processors, std::vector<std::string> arguments,
   return child;
 }
 
-// Ctrl-C of a terminal reaches the children as well; a signal to this process alone is passed on.
-bool ended_well(pid_t child, std::vector<pid_t> const& all) {
-  constexpr auto pause = std::chrono::milliseconds(20);
-  bool told = false;
-  int status = 0;
-  for (pid_t ended = 0; ended != child;) {
-    ended = waitpid(child, &status, WNOHANG);
-    if (ended < 0 && errno != EINTR) return false;
-    if (ended == child) break;
-    if (measure::interrupted() && !std::exchange(told, true)) {
-      for (pid_t const one : all) {
-        if (one > 0) kill(one, SIGTERM);
-      }
-    }
-    std::this_thread::sleep_for(pause);
-  }
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+bool ended_well(pid_t child) {
+  int const status = measure::wait_for_child(child);
+  return status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 }  // namespace
@@ -97,7 +78,7 @@ int run_jobs(int jobs, int threads, std::vector<std::string> const& arguments) {
     children.push_back(start(set, own, environment));
   }
   int failed = 0;
-  for (pid_t const child : children) failed += child > 0 && ended_well(child, children) ? 0 : 1;
+  for (pid_t const child : children) failed += child > 0 && ended_well(child) ? 0 : 1;
   return failed;
 }
 
