@@ -7,8 +7,11 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <string_view>
@@ -80,6 +83,28 @@ void check_environment() {
   }
 }
 
+// Kokkos before 4 warns of unbound threads on standard output, where the driver's JSON goes: while one of
+// these lives, what is written there goes to standard error.
+class OutputToError {
+ public:
+  OutputToError() {
+    std::fflush(stdout);
+    m_output = dup(STDOUT_FILENO);
+    if (m_output >= 0) dup2(STDERR_FILENO, STDOUT_FILENO);
+  }
+  ~OutputToError() {
+    std::fflush(stdout);
+    if (m_output < 0) return;
+    dup2(m_output, STDOUT_FILENO);
+    close(m_output);
+  }
+  OutputToError(OutputToError const&) = delete;
+  OutputToError& operator=(OutputToError const&) = delete;
+
+ private:
+  int m_output = -1;
+};
+
 }  // namespace
 
 bool is_kokkos_flag(std::string const& argument) { return argument.starts_with("--kokkos"); }
@@ -125,6 +150,8 @@ KokkosGuard::KokkosGuard(std::vector<std::string> const& flags) {
   for (std::string& word : words) argv.push_back(word.data());
   int argc = static_cast<int>(argv.size());
   argv.push_back(nullptr);
+  std::optional<OutputToError> warnings;
+  if (!asks_for_help(flags)) warnings.emplace();
   try {
     Kokkos::initialize(argc, argv.data());
   } catch (std::exception const& error) {

@@ -90,7 +90,7 @@ TEST_P(EachBackend, EveryCopyHoldsTheInputs) {
   }
 }
 
-/// Whether arrays of four times the last-level cache, and a copy of them, find room.
+/// Whether an array of four times the last-level cache finds room, on a machine that others use as well.
 bool has_room_for_peaks(Backend const& place) {
   return place.device_memory_free().value_or(host_memory_free()) > 8 * place.last_level_cache();
 }
@@ -135,7 +135,7 @@ TEST_P(EachBackend, MeasuresNoBandwidthWhereMemoryIsShort) {
     EXPECT_THAT(error.what(), ::testing::StartsWith("memory_limit: "));
   }
   if (!has_room_for_peaks(place)) GTEST_SKIP() << "little memory is free beside a large cache";
-  EXPECT_GT(place.peaks({DType::fp32, {}, 8 * place.last_level_cache()}).bandwidth, 1e8);
+  EXPECT_GT(place.peaks({DType::fp32, {}, 4 * place.last_level_cache()}).bandwidth, 1e8);
 }
 
 TEST_P(EachBackend, GivesABlasAsManyThreads) {
