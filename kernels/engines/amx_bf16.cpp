@@ -142,25 +142,25 @@ void scores(void const* query, void const* keys, std::int64_t stride, int n, int
 class Product {
  public:
   explicit FLASHPAD_INLINE Product(HostProduct<float> const& of)
-      : m(of), m_groups((of.n + group - 1) / group) {
-    if (m_groups == 0) m_done = m.dim;
+      : m_of(of), m_groups((of.n + group - 1) / group) {
+    if (m_groups == 0) m_done = m_of.dim;
   }
 
   /// To be called before the first step; the shapes stay for all steps.
   FLASHPAD_INLINE void begin() const {
-    bool const tail = m.dim % tile_rows != 0;
+    bool const tail = m_of.dim % tile_rows != 0;
     use_shapes(tail ? shapes_with(8, tile_bytes, 8, tile_bytes) : shapes_with(0, 0, 0, 0));
-    if (m.rescale != Rescale::scale) return;
+    if (m_of.rescale != Rescale::scale) return;
     FloatVector factor[vectors];
-    FLASHPAD_EACH(vectors) factor[i] = load(m.alpha + i * 16);
-    for (int c = 0; c < m.dim; ++c)
-      FLASHPAD_EACH(vectors) store(m.acc + c * rows + i * 16, load(m.acc + c * rows + i * 16) * factor[i]);
+    FLASHPAD_EACH(vectors) factor[i] = load(m_of.alpha + i * 16);
+    for (int c = 0; c < m_of.dim; ++c) FLASHPAD_EACH(vectors)
+    store(m_of.acc + c * rows + i * 16, load(m_of.acc + c * rows + i * 16) * factor[i]);
   }
 
-  [[nodiscard]] FLASHPAD_INLINE bool left() const { return m_done < m.dim; }
+  [[nodiscard]] FLASHPAD_INLINE bool left() const { return m_done < m_of.dim; }
 
   FLASHPAD_INLINE void step() {
-    int const here = m.dim - m_done;
+    int const here = m_of.dim - m_done;
     if (here >= 2 * tile_rows)
       multiply<true>();
     else if (here >= tile_rows)
@@ -172,18 +172,20 @@ class Product {
  private:
   static constexpr int next = tile_rows * row_bytes;
 
-  [[nodiscard]] FLASHPAD_INLINE char* sums() const { return reinterpret_cast<char*>(m.acc + m_done * rows); }
+  [[nodiscard]] FLASHPAD_INLINE char* sums() const {
+    return reinterpret_cast<char*>(m_of.acc + m_done * rows);
+  }
   [[nodiscard]] FLASHPAD_INLINE char const* weights(int g) const {
-    return static_cast<char const*>(m.p) + g * (group / 2) * row_bytes;
+    return static_cast<char const*>(m_of.p) + g * (group / 2) * row_bytes;
   }
   [[nodiscard]] FLASHPAD_INLINE char const* values(int g) const {
-    return static_cast<char const*>(m.v) + g * m.stride + m_done * tile_bytes;
+    return static_cast<char const*>(m_of.v) + g * m_of.stride + m_done * tile_bytes;
   }
 
   template <bool two>
   FLASHPAD_INLINE void multiply() {
     char* const acc = sums();
-    if (m_group == 0 && m.rescale == Rescale::reset) {
+    if (m_group == 0 && m_of.rescale == Rescale::reset) {
       _tile_zero(0);
       _tile_zero(1);
       if (two) {
@@ -223,7 +225,7 @@ class Product {
   /// The last 8 elements, one vector of query rows at a time.
   FLASHPAD_INLINE void multiply_last() {
     for (int x = 0; x < vectors; ++x) {
-      if (m.rescale == Rescale::reset)
+      if (m_of.rescale == Rescale::reset)
         _tile_zero(7);
       else
         _tile_loadd(7, sums() + x * half, row_bytes);
@@ -234,10 +236,10 @@ class Product {
       }
       _tile_stored(7, sums() + x * half, row_bytes);
     }
-    m_done = m.dim;
+    m_done = m_of.dim;
   }
 
-  HostProduct<float> m;
+  HostProduct<float> m_of;
   int m_groups;
   int m_group = 0;  ///< whose turn it is
   int m_done = 0;   ///< elements

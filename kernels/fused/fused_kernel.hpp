@@ -100,12 +100,12 @@ class FusedLoop {
     return work;
   }
 
-  FLASHPAD_FUNCTION FusedLoop(FusedProblem const& problem, Engine& the_engine, TeamWork const& the_work)
-      : p(problem), engine(the_engine), work(the_work) {}
+  FLASHPAD_FUNCTION FusedLoop(FusedProblem const& problem, Engine& engine, TeamWork const& work)
+      : m_problem(problem), m_engine(engine), m_work(work) {}
 
-  FusedProblem const& p;
-  Engine& engine;
-  TeamWork const& work;
+  FusedProblem const& m_problem;
+  Engine& m_engine;
+  TeamWork const& m_work;
 
   /// Keys [first, end) of a tile, which some row of the block sees; `cut` when not every row sees all that
   /// the engine makes scores for.
@@ -118,12 +118,12 @@ class FusedLoop {
 
   template <bool Masked>
   FLASHPAD_FUNCTION void visit(int from, int to) const {
-    int const first_block = engine.first_block();
-    int const end_block = engine.end_block(work.rows);
+    int const first_block = m_engine.first_block();
+    int const end_block = m_engine.end_block(m_work.rows);
     for (int tile = from; tile < to; ++tile) {
-      engine.bring(work.keys, tile);
+      m_engine.bring(m_work.keys, tile);
       for (int block = first_block; block < end_block; ++block) {
-        Part part{0, Engine::score_unit == 1 ? work.keys.count(tile) : p.tile_k, false, {}};
+        Part part{0, Engine::score_unit == 1 ? m_work.keys.count(tile) : m_problem.tile_k, false, {}};
         if constexpr (Masked) part = narrow(tile, block);
         if constexpr (Engine::one_run) {
           if (part.first < part.end) visit_run<Masked>(tile, block, part, part.first);
@@ -141,35 +141,35 @@ class FusedLoop {
   template <bool Masked>
   FLASHPAD_FUNCTION void visit_run(int tile, int block, Part const& part, int first) const {
     int const n = least(part.end - first, Engine::run_keys);
-    engine.scores(block, first, n);
+    m_engine.scores(block, first, n);
     if constexpr (Masked) {
-      if (part.cut) mask(part.band, work.keys.count(tile), block, first, n);
+      if (part.cut) mask(part.band, m_work.keys.count(tile), block, first, n);
     }
-    engine.softmax(block, n);
-    if (p.with_values) engine.accumulate(block, first, n);
+    m_engine.softmax(block, n);
+    if (m_problem.with_values) m_engine.accumulate(block, first, n);
   }
 
   FLASHPAD_FUNCTION Part narrow(int tile, int block) const {
-    int const first_row = block * engine.block_rows();
-    int const here = least(engine.block_rows(), work.rows - first_row);
-    TileBand const band = p.variant.tile(work.row_begin + first_row, work.keys.first(tile));
+    int const first_row = block * m_engine.block_rows();
+    int const here = least(m_engine.block_rows(), m_work.rows - first_row);
+    TileBand const band = m_problem.variant.tile(m_work.row_begin + first_row, m_work.keys.first(tile));
     int first = 0;
-    int end = work.keys.count(tile);
-    if (p.skip_hidden) {
+    int end = m_work.keys.count(tile);
+    if (m_problem.skip_hidden) {
       first = most(first, least(band.any_begin(), end));
       end = most(first, least(end, band.any_end(here)));
     }
-    first -= first % engine.key_unit();
+    first -= first % m_engine.key_unit();
     return {first, end, first < band.all_begin(here) || end > band.all_end() || end % Engine::score_unit != 0,
             band};
   }
 
   FLASHPAD_FUNCTION void mask(TileBand band, int count, int block, int first, int n) const {
     if constexpr (Engine::masks_by_itself) {
-      engine.mask(block, first, n, band);
+      m_engine.mask(block, first, n, band);
     } else {
       using Compute = typename Engine::Compute;
-      engine.for_each(block, first, n, [band, count](int row, int key, Compute& score) {
+      m_engine.for_each(block, first, n, [band, count](int row, int key, Compute& score) {
         // A guarded -infinity and no large negative number: a finite one would beat logits that are smaller.
         if (key < row + band.low || key > least(row + band.high, count - 1)) {
           score = -static_cast<Compute>(INFINITY);

@@ -121,7 +121,7 @@ Bandwidth memory_bandwidth(Exec const& exec, double cache_bytes, double room) {
       std::max<std::int64_t>(1, static_cast<std::int64_t>(bytes) / 2 / run / 8);  // runs
   Kokkos::View<Word*, typename Exec::memory_space> words("flashpad::measure::bandwidth",
                                                          static_cast<std::size_t>(2 * half * run));
-  auto const half_bytes = static_cast<double>(words.size() / 2 * sizeof(Word));
+  auto const half_bytes = static_cast<double>(half * run) * sizeof(Word);
 
   double const copy = best_rate(exec, 2 * half_bytes, [&] {
     Kokkos::parallel_for(

@@ -39,7 +39,7 @@ std::vector<std::string> changed_environment(
     for (auto const& [name, value] : variables) changed = changed || text.starts_with(name + '=');
     if (!changed) entries.push_back(text);
   }
-  for (auto const& [name, value] : variables) entries.push_back(name + '=' + value);
+  for (auto const& [name, value] : variables) entries.push_back(fmt::format("{}={}", name, value));
   return entries;
 }
 

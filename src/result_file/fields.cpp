@@ -89,7 +89,7 @@ std::optional<double> Fields::number(char const* name) const {
   char const* const allowed = "a number from 0 to 1e30, or null";
   if (!value->is_number()) refuse(name, allowed);
   double const number = value->get<double>();
-  if (!(number >= 0 && number <= most)) refuse(name, allowed);
+  if (number < 0 || number > most) refuse(name, allowed);
   return number;
 }
 

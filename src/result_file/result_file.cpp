@@ -204,7 +204,7 @@ ResultFile parse(std::string const& text, fs::path const& path) {
     file.format = format.name;
     file.context = document.value("context", Json::object());
     if (file.context.is_null()) file.context = Json::object();
-    Fields(file.context, path.string() + ": context");
+    static_cast<void>(Fields(file.context, path.string() + ": context"));  // refuses what is no object
     format.read(document, file);
     require_rows(file);
     return file;

@@ -39,7 +39,7 @@ TEST_F(BenchTest, IsOneBenchmarkACase) {
     EXPECT_THAT(benchmark["name"].get<std::string>(), HasSubstr("/manual_time"));
     EXPECT_EQ(benchmark["time_unit"], "s");
     EXPECT_EQ(benchmark["N"], 64);
-    double const pairs = 64 * 65 / 2;
+    double const pairs = 64 * 65 / 2.0;
     double const seconds = benchmark["real_time"];
     EXPECT_NEAR(benchmark["FLOP/s"].get<double>() * seconds / (4 * 32 * pairs * 2), 1, 1e-6);
     EXPECT_GT(benchmark["model_bytes/s"], 0);

@@ -74,7 +74,7 @@ TEST_F(RunTest, CountsBytesAndLaunches) {
 TEST_F(RunTest, RecordsItsContext) {
   ASSERT_EQ(flashpad({"run", "small.yaml", "--filter", "n64"}).code, 0);
   nlohmann::json const document = json("results/small.json");
-  nlohmann::json const context = document["context"];
+  nlohmann::json const& context = document["context"];
   for (char const* name :
        {"date", "command", "flashpad_version", "git_revision", "compiler", "kokkos_version", "cpu", "cores",
         "last_level_cache_bytes", "blas", "flops_rule", "bytes_rule"}) {

@@ -75,7 +75,7 @@ double worst_error(RowsTable<T> const& table, int size, Block const& b, double s
   double worst = 0;
   for (int r = 0; r < b.rows; ++r) {
     std::vector<double> score(count(tiles * b.keys));
-    double largest = -INFINITY;
+    double largest = -std::numeric_limits<double>::infinity();
     for (int j = 0; j < tiles * b.keys; ++j) {
       double dot = 0;
       for (int c = 0; c < b.head_dim; ++c) dot += at(q, r * b.head_dim + c) * at(k, j * b.head_dim + c);

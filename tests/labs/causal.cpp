@@ -19,8 +19,8 @@ Case a_case(std::int64_t heads, std::int64_t n, Mask const& mask) {
 
 /// With T = N / b tiles on each side, causal query tile i visits i + 1 of them.
 double visited_share(std::int64_t n, std::int64_t b) {
-  auto const tiles = static_cast<double>((n + b - 1) / b);
-  return (tiles + 1) / (2 * tiles);
+  std::int64_t const tiles = (n + b - 1) / b;
+  return static_cast<double>(tiles + 1) / static_cast<double>(2 * tiles);
 }
 
 Variant only_masks() {
