@@ -153,8 +153,10 @@ class Product {
     if (m_of.rescale != Rescale::scale) return;
     FloatVector factor[vectors];
     FLASHPAD_EACH(vectors) factor[i] = load(m_of.alpha + i * 16);
-    for (int c = 0; c < m_of.dim; ++c) FLASHPAD_EACH(vectors)
-    store(m_of.acc + c * rows + i * 16, load(m_of.acc + c * rows + i * 16) * factor[i]);
+    for (int c = 0; c < m_of.dim; ++c) {
+      float* const acc = m_of.acc + c * rows;
+      FLASHPAD_EACH(vectors) store(acc + i * 16, load(acc + i * 16) * factor[i]);
+    }
   }
 
   [[nodiscard]] FLASHPAD_INLINE bool left() const { return m_done < m_of.dim; }
