@@ -72,7 +72,8 @@ std::vector<Values> read_details(CsvTable const& table) {
   return list;
 }
 
-/// ncu's own words begin with `==`; its table begins at the line that names the columns.
+/// ncu's own words begin with `==`; its table is the run of quoted lines that starts with the names of the
+/// columns. What the child prints may follow it (Kokkos' advice on OMP_PROC_BIND, say).
 struct Log {
   std::string table;
   std::string complaint;  ///< the first error, or else the last warning
@@ -80,7 +81,7 @@ struct Log {
 
 Log split(std::string const& text) {
   Log log;
-  bool error = false;
+  bool error = false, ended = false;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with("==ERROR==") && !error) {
@@ -88,8 +89,10 @@ Log split(std::string const& text) {
       error = true;
     } else if (line.starts_with("==WARNING==") && !error) {
       log.complaint = line.substr(line.find_first_not_of(' ', 11));
-    } else if (!line.starts_with("==") && (!log.table.empty() || line.starts_with("\"ID\""))) {
-      log.table += line + '\n';
+    } else if (line.starts_with(log.table.empty() ? "\"ID\"" : "\"")) {
+      if (!ended) log.table += line + '\n';
+    } else if (!log.table.empty() && !line.starts_with("==")) {
+      ended = true;
     }
   }
   return log;

@@ -12,7 +12,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Written by hand to the format that ncu's manual describes; none of these came from a GPU.
+// Written by hand to the format that ncu's manual describes, but for real_log.
 
 std::string const first_columns =
     R"("ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC",)";
@@ -44,6 +44,61 @@ TEST(Ncu, ReadsARange) {
   EXPECT_DOUBLE_EQ(*counters.l2_hit_rate, 0.755);
   EXPECT_DOUBLE_EQ(*counters.occupancy, 0.1225);
   EXPECT_DOUBLE_EQ(*counters.spill_bytes, 32 * 32 / 10.0);
+}
+
+/// ncu 2025.3.1 on an H200, 6738 calls of `hopper`; what it says of the device is taken out.
+std::string const real_log =
+    "==WARNING== Note: Running with uncontrolled GPU caches. Profiling results may be inconsistent.\n"
+    "==WARNING== Note: Running with unmodified GPU clocks. If not controlled otherwise, profiling results "
+    "may be inconsistent.\n"
+    "==PROF== Connected to process 10623 (/opt/flashpad)\n"
+    "==PROF== Disconnected from process 10623\n"
+    "==PROF== Connected to process 10758 (/opt/flashpad)\n"
+    "==PROF== Disconnected from process 10758\n"
+    R"("ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Device","CC",)"
+    R"("dram__bytes_read.avg","dram__bytes_read.max","dram__bytes_read.min","dram__bytes_read.sum",)"
+    R"("dram__bytes_write.avg","dram__bytes_write.max","dram__bytes_write.min","dram__bytes_write.sum",)"
+    R"("gpu__time_duration.sum","l1tex__t_sectors_pipe_lsu_mem_local_op_ld.avg",)"
+    R"("l1tex__t_sectors_pipe_lsu_mem_local_op_ld.max","l1tex__t_sectors_pipe_lsu_mem_local_op_ld.min",)"
+    R"("l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum","l1tex__t_sectors_pipe_lsu_mem_local_op_st.avg",)"
+    R"("l1tex__t_sectors_pipe_lsu_mem_local_op_st.max","l1tex__t_sectors_pipe_lsu_mem_local_op_st.min",)"
+    R"("l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum","launch__block_size","launch__grid_size",)"
+    R"("launch__registers_per_thread","lts__t_bytes.avg","lts__t_bytes.max","lts__t_bytes.min",)"
+    R"("lts__t_bytes.sum","lts__t_sector_hit_rate.pct","profiler__replayer_passes",)"
+    R"("sm__warps_active.avg.pct_of_peak_sustained_active",)"
+    R"("sm__warps_active.max.pct_of_peak_sustained_active",)"
+    R"("sm__warps_active.min.pct_of_peak_sustained_active",)"
+    R"("sm__warps_active.sum.pct_of_peak_sustained_active")"
+    "\n"
+    R"("","","","","","","","","","byte","byte","byte","byte","byte","byte","byte","byte","ns",)"
+    R"("sector","sector","sector","sector","sector","sector","sector","sector","","","register/thread",)"
+    R"("byte","byte","byte","byte","%","pass","%","%","%","%")"
+    "\n"
+    R"("0","10623","flashpad","127.0.0.1","range","1","n/a","0","9.0","883153840","902457088",)"
+    R"("450618368","42391384320","1199770.67","1784320","376576","57588992","1294196448","0","0","0",)"
+    R"("0","0","0","0","0","512","48","128","2709949924.77","2890114368","2527100896","254735292928",)"
+    R"("69.47","2","19.67","57.59","0","19.67")"
+    "\n";
+
+/// What the child printed in that run.
+std::string const advice =
+    "Kokkos::OpenMP::initialize WARNING: OMP_PROC_BIND environment variable not set\n"
+    "  In general, for best performance with OpenMP 4.0 or better set OMP_PROC_BIND=spread and "
+    "OMP_PLACES=threads\n"
+    "  For best performance with OpenMP 3.1 set OMP_PROC_BIND=true\n"
+    "  For unit testing set OMP_PROC_BIND=false\n";
+
+TEST(Ncu, StopsWhereTheTableEnds) {
+  for (std::string const& log :
+       {real_log, real_log + advice, real_log + advice + "\"quoted, by the child\"\n", advice + real_log}) {
+    Counters const counters = read_ncu(log, 6738);
+    EXPECT_DOUBLE_EQ(*counters.dram_read_bytes, 42391384320.0 / 6738);
+    EXPECT_DOUBLE_EQ(*counters.dram_write_bytes, 57588992.0 / 6738);
+    EXPECT_DOUBLE_EQ(*counters.l2_bytes, 254735292928.0 / 6738);
+    EXPECT_DOUBLE_EQ(*counters.l2_hit_rate, 0.6947);
+    EXPECT_DOUBLE_EQ(*counters.occupancy, 0.1967);
+    EXPECT_EQ(*counters.spill_bytes, 0);
+  }
 }
 
 TEST(Ncu, ReadsScaledUnits) {
