@@ -4,6 +4,7 @@
 #include "kokkos_ext/half.hpp"
 #include "measure/parallel.hpp"
 
+#include <atomic>
 #include <cmath>
 #include <cstring>
 
@@ -112,6 +113,20 @@ std::vector<double> unpack(std::span<std::byte const> data, Extents const& exten
     }
   });
   return values;
+}
+
+std::int64_t first_nan(std::span<std::byte const> data, Extents const& extents, DType dtype, Layout layout) {
+  std::atomic<std::int64_t> first = extents.count();
+  for_each_row(extents, layout, [&](std::int64_t to, std::int64_t from) {
+    for (std::int64_t c = 0; c < extents.columns; ++c) {
+      if (!std::isnan(load(data.data(), dtype, from + c))) continue;
+      std::int64_t least = first.load();
+      while (to + c < least && !first.compare_exchange_weak(least, to + c)) {
+      }
+      return;  // the row's first
+    }
+  });
+  return first;
 }
 
 }  // namespace flashpad::measure

@@ -45,4 +45,7 @@ std::vector<std::byte> pack(std::span<double const> values, Extents const& exten
 std::vector<double> unpack(std::span<std::byte const> data, Extents const& extents, DType dtype,
                            Layout layout);
 
+/// Where the first NaN of values[b][h][n][c] is, extents.count() where there is none; nothing is copied.
+std::int64_t first_nan(std::span<std::byte const> data, Extents const& extents, DType dtype, Layout layout);
+
 }  // namespace flashpad::measure

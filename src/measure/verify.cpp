@@ -26,10 +26,8 @@ std::string index_of(QueryRow const& row) { return fmt::format("{},{},{}", row.b
 // The first NaN of O anywhere, as an index.
 std::optional<std::string> find_nan(Case const& one, Outputs const& outputs) {
   Extents const e = extents_of_o(one.shape);
-  std::vector<double> const o = unpack(outputs.o, e, one.dtype, one.layout);
-  auto const found = std::find_if(o.begin(), o.end(), [](double x) { return std::isnan(x); });
-  if (found == o.end()) return std::nullopt;
-  std::int64_t const at = found - o.begin();
+  std::int64_t const at = first_nan(outputs.o, e, one.dtype, one.layout);
+  if (at == e.count()) return std::nullopt;
   return fmt::format("{},{},{},{}", at / (e.heads * e.rows * e.columns), at / (e.rows * e.columns) % e.heads,
                      at / e.columns % e.rows, at % e.columns);
 }

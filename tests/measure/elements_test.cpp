@@ -49,6 +49,19 @@ TEST_P(Packing, RoundTrips) {
   EXPECT_EQ(load(data.data(), dtype, at), values[static_cast<std::size_t>(((b * 3 + h) * 700 + n) * 4 + c)]);
 }
 
+TEST_P(Packing, FindsTheFirstNan) {
+  auto const [dtype, layout] = GetParam();
+  Extents const e = {2, 3, 700, 4};
+  std::vector<double> values(static_cast<std::size_t>(e.count()), INFINITY);
+  EXPECT_EQ(first_nan(pack(values, e, dtype, layout), e, dtype, layout), e.count());
+  for (std::size_t const at :
+       {16799, 9001, 9002, 2803}) {  // each before those there are, in the order b, h, n, c
+    values[at] = NAN;
+    std::int64_t const first = at == 9002 ? 9001 : static_cast<std::int64_t>(at);
+    EXPECT_EQ(first_nan(pack(values, e, dtype, layout), e, dtype, layout), first);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Packing,
                          ::testing::Combine(::testing::Values(DType::fp64, DType::fp32, DType::fp16,
                                                               DType::bf16),
