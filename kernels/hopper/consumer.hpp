@@ -118,7 +118,7 @@ struct Consumer {
     pin(o);
   }
 
-  /// One thread of each warp says so; the barriers of K, V and work count warps.
+  /// One thread of each warp says so; the barriers of K and V count warps.
   __device__ void release(std::uint64_t* barrier) const {
     __syncwarp();
     if (place.lane == 0) barrier_arrive(barrier);
@@ -239,10 +239,16 @@ struct Consumer {
       store_packed<Tiling>(p, place, softmax, o, item);
       place.sync_warpgroup();  // all four warps are done with Q
     } else if (has_rows(query_of(p, item.tile) + place.block() * 64)) {
-      store_tile<Tiling>(p, place, shared.q + work.q_stage * Tiling::q_bytes, softmax, o, item);
+      if constexpr (manner.straight) {
+        store_straight<Tiling>(p, place, softmax, o, item);
+      } else {
+        store_tile<Tiling>(p, place, shared.q + work.q_stage * Tiling::q_bytes, softmax, o, item);
+      }
     }
-    release(shared.work_empty + work.slot);
-    leaving = work.q_stage;
+    // Every thread for itself: racecheck does not follow its read through the warp to one that arrives for
+    // all.
+    barrier_arrive(shared.work_empty + work.slot);
+    if constexpr (!manner.straight) leaving = work.q_stage;
     if constexpr (Tiling::q_stages == 1) free_q();
   }
 
@@ -278,11 +284,13 @@ struct Consumer {
       if (work.begin < work.end) {
         begin(work);
         visit_others(work);
+        if constexpr (manner.straight) release(shared.q_empty + work.q_stage);
         start_last_values(work);
         if (trail == 0) more = more_work();
         close();
       } else {
         free_q();
+        if constexpr (manner.straight) release(shared.q_empty + work.q_stage);
         if (trail == 0) more = more_work();
         softmax.reset();
 #pragma unroll

@@ -67,6 +67,54 @@ __device__ void store_tile(HopperParams const& p, Place<Tiling> const& place, un
   }
 }
 
+/// Four words that each lane has of four blocks of 8 columns, of which lane l % 4 of those that share a row
+/// has columns 2 (l % 4) and the next: afterwards it has all of block l % 4.
+__device__ inline void gather_block(std::uint32_t (&w)[4], int quarter) {
+  bool const odd = quarter % 2 != 0, high = quarter >= 2;
+#pragma unroll
+  for (int i = 0; i < 4; i += 2) {
+    std::uint32_t const got = __shfl_xor_sync(0xffffffffu, odd ? w[i] : w[i + 1], 1);
+    (odd ? w[i] : w[i + 1]) = got;
+  }
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    std::uint32_t const got = __shfl_xor_sync(0xffffffffu, high ? w[i] : w[i + 2], 2);
+    (high ? w[i] : w[i + 2]) = got;
+  }
+}
+
+/// 64 rows of O from registers: the four lanes that share a row write 64 bytes of it at once.
+template <class Tiling>
+__device__ void store_straight(HopperParams const& p, Place<Tiling> const& place, Softmax& softmax,
+                               float const (&o)[Tiling::dv / 2], HopperSchedule::Item const& item) {
+  using Element = typename Tiling::Element;
+  static_assert(Tiling::dv % 32 == 0);
+  float inverse[2];
+  softmax.close(inverse);
+  int const quarter = place.lane % 4;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    int const query = query_of(p, item.tile) + place.row() + half * 8;
+    bool const there = query >= 0 && query < p.seq_q;
+    char* const to = p.out.row(item.batch, item.head, there ? query : 0);
+#pragma unroll
+    for (int j = 0; j < Tiling::dv / 8; j += 4) {
+      std::uint32_t w[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        w[i] = pack(o[4 * (j + i) + 2 * half] * inverse[half], o[4 * (j + i) + 2 * half + 1] * inverse[half],
+                    static_cast<Element*>(nullptr));
+      }
+      gather_block(w, quarter);
+      int const column = (j + quarter) * 8;
+      if (there && column < p.value_dim)
+        *reinterpret_cast<uint4*>(to + column * 2) = make_uint4(w[0], w[1], w[2], w[3]);
+    }
+    if (there && p.lse.data != nullptr && quarter == 0)
+      p.lse.element<float>(item.batch, item.head, query) = softmax.lse(half);
+  }
+}
+
 /// The rows of a packed tile, straight from registers: O and its log-sum-exp where keys are not split, else
 /// those of this part.
 template <class Tiling>

@@ -42,14 +42,6 @@ struct Type {
   using type = Tiling;
 };
 
-template <class T, int Warpgroups, class F>
-bool each_packed(HopperCall const& call, F const& f) {
-  std::int64_t const d = std::max(call.shape.head_dim, call.shape.value_dim);
-  if (d <= 64) return f(Type<Packed64<T, Warpgroups>>());
-  if (d <= 128) return f(Type<Packed128<T, Warpgroups>>());
-  return f(Type<Packed256<T, Warpgroups>>());
-}
-
 /// Calls `f` with each tiling that can serve a call, the best known first, until it returns true.
 template <class T, class F>
 bool each_tiling(HopperCall const& call, F const& f) {
@@ -60,25 +52,32 @@ bool each_tiling(HopperCall const& call, F const& f) {
     return second ? f(other) || f(one) : f(one) || f(other);
   };
   if (packs(s)) {
-    bool const one = s.heads / s.kv_heads * s.seq_q <= 64;
-    if (one && d > 64 && d <= 128) {
-      bool const few = s.batch * s.kv_heads * splits_of(call) <= call.multiprocessors;
-      return either(few, Type<Packed128Pair<T>>(), Type<Packed128<T, 1>>());
+    if (s.heads / s.kv_heads * s.seq_q > 64) {
+      if (d <= 64) return f(Type<Packed64<T, 2>>());
+      return d <= 128 ? f(Type<Packed128<T, 2>>()) : f(Type<Packed256<T, 2>>());
     }
-    return one ? each_packed<T, 1>(call, f) : each_packed<T, 2>(call, f);
+    bool const few = s.batch * s.kv_heads * splits_of(call) <= call.multiprocessors;
+    if (d <= 64) return either(few, Type<Packed64Pair<T>>(), Type<Packed64<T, 1>>());
+    if (d <= 128) return either(few, Type<Packed128Pair<T>>(), Type<Packed128<T, 1>>());
+    return f(Type<Packed256<T, 1>>());
   }
-  // Two of one tile: the mask alone decides.
-  if (d <= 64) return masked ? f(Type<Tiling64Masked<T>>()) : f(Type<Tiling64<T>>());
+  bool const longer = s.seq_k >= 8192;
+  if (d <= 64)
+    return masked ? f(Type<Tiling64Masked<T>>())
+                  : either(longer, Type<Tiling64<T>>(), Type<Tiling64Long<T>>());
   if (d <= 96) return f(Type<Tiling96<T>>());
   if (d <= 128) {
-    bool const longer = s.seq_k >= 8192;
     return masked ? either(longer, Type<Tiling128<T>>(), Type<Tiling128LongMasked<T>>())
                   : either(longer, Type<Tiling128<T>>(), Type<Tiling128Long<T>>());
   }
   if (d <= 192 && s.value_dim <= 128)
     return either(masked, Type<Tiling192x128<T>>(), Type<Tiling192x128Masked<T>>());
-  if (d <= 192) return either(!masked && s.seq_k > 1024, Type<Tiling192<T>>(), Type<Tiling192Long<T>>());
-  return f(Type<Tiling256<T>>());
+  if (d <= 192) {
+    bool const not_short = s.seq_k > 1024;
+    return masked ? either(not_short, Type<Tiling192<T>>(), Type<Tiling192LongMasked<T>>())
+                  : either(not_short, Type<Tiling192<T>>(), Type<Tiling192Long<T>>());
+  }
+  return either(s.seq_k > (masked ? 2048 : 512), Type<Tiling256<T>>(), Type<Tiling256Long<T>>());
 }
 
 template <class Tiling>
@@ -131,6 +130,9 @@ std::string hopper_refusal(HopperCall const& call) {
     if (value > 256)
       return std::string(argument) + ": " + std::to_string(value) +
              " is too large for hopper; allowed: up to 256";
+    if (value % 8 != 0)
+      return std::string(argument) + ": " + std::to_string(value) +
+             " is no multiple of 8, as hopper needs; allowed: steps of 8";
   }
   constexpr std::int64_t most = std::int64_t{1} << 29;
   for (auto const& [argument, value] :

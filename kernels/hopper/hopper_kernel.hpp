@@ -17,11 +17,11 @@ __global__ void __launch_bounds__(Tiling::threads, Tiling::blocks)
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < Tiling::q_stages; ++stage) {
       barrier_init(shared.q_full + stage, 1);
-      barrier_init(shared.q_empty + stage, Tiling::warpgroups);
+      barrier_init(shared.q_empty + stage, Tiling::q_arrivals);
     }
     for (int slot = 0; slot < Tiling::work_slots; ++slot) {
       barrier_init(shared.work_full + slot, 1);
-      barrier_init(shared.work_empty + slot, 4 * Tiling::warpgroups);
+      barrier_init(shared.work_empty + slot, 128 * Tiling::warpgroups);
     }
     for (int stage = 0; stage < Tiling::stages; ++stage) {
       barrier_init(shared.k_full + stage, 1);
@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(Tiling::threads, Tiling::blocks)
       prefetch_map(&p.q);
       prefetch_map(&p.k);
       prefetch_map(&p.v);
-      if constexpr (!Tiling::manner.packed) prefetch_map(&p.o);
+      if constexpr (!Tiling::manner.packed && !Tiling::manner.straight) prefetch_map(&p.o);
       if constexpr (Tiling::manner.packed) let_next_launch_begin();  // the merge, which waits for the end
       produce<Tiling>(p, shared);
       reset_work(p);

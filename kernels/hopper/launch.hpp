@@ -37,24 +37,25 @@ struct Specs {
   }
 };
 
-/// Heads that are worked on together: as many as keep their K and V in a third of the second-level cache,
-/// whose halves each hold what both read. Under a mask, where items differ, also as many as have enough items
-/// to even out, for the last ones are as heavy as any.
-inline int section_of(HopperCall const& call, int query_tiles) {
+/// Sections of as many heads as keep their K and V in a part of the second-level cache, whose halves each
+/// hold what both read. Under a mask, where items differ, the last section has enough of them to even out,
+/// for the last ones are as heavy as any; of long rows, all sections have.
+inline void set_sections(HopperCall const& call, HopperSchedule& schedule) {
   Shape const& s = call.shape;
-  double const all = static_cast<double>(s.batch * s.heads);
+  bool const masked = !call.mask.is_none();
+  bool const longer = s.seq_k > 8192;
+  double const all = schedule.all_heads;
   double const group = static_cast<double>(s.heads / s.kv_heads);
   double const head_bytes = 2.0 * static_cast<double>(s.seq_k * (s.head_dim + s.value_dim)) / group;
-  double section = (s.seq_k <= 1024 ? 8e6 : 17e6) / std::max(head_bytes, 1.0);
-  bool const masked = !call.mask.is_none();
-  if (masked) {
-    double const items = (s.seq_k > 8192 ? 5.0 : 3.0) * call.multiprocessors;
-    section = std::max(section, std::ceil(items / query_tiles));
-  }
-  double const sections = all / std::max(section, 1.0);
-  // Under a mask no section may have fewer, without one none more.
-  return static_cast<int>(
-      std::ceil(all / std::max(1.0, masked ? std::floor(sections) : std::ceil(sections))));
+  double const cached = s.seq_k <= (masked ? 8192 : 1024) ? 8e6 : 17e6;
+  double const evened = std::ceil((longer ? 5.0 : 3.0) * call.multiprocessors / schedule.query_tiles);
+  double section = std::max(1.0, cached / std::max(head_bytes, 1.0));
+  schedule.tail = masked && !longer ? static_cast<int>(std::min(all, evened)) : 0;
+  if (masked && longer) section = std::max(section, evened);
+  double const early = all - schedule.tail;
+  // Of long masked rows no section may have fewer heads, of others none more.
+  double const sections = masked && longer ? std::floor(early / section) : std::ceil(early / section);
+  schedule.section = static_cast<int>(std::max(1.0, std::ceil(early / std::max(1.0, sections))));
 }
 
 inline constexpr std::int64_t counter_bytes = 256;
@@ -65,6 +66,8 @@ HopperParams params_of(HopperCall const& call, int splits) {
   Specs const specs(call);
   HopperParams p;
   p.group = static_cast<int>(s.heads / s.kv_heads);
+  p.out = call.o;
+  p.value_dim = static_cast<int>(s.value_dim);
   // What is read by one block only comes at 4.4 TB/s in lines of 128 bytes, and at 4.2 in pairs of them.
   auto const promotion =
       Tiling::manner.packed ? CU_TENSOR_MAP_L2_PROMOTION_L2_128B : CU_TENSOR_MAP_L2_PROMOTION_L2_256B;
@@ -74,10 +77,8 @@ HopperParams params_of(HopperCall const& call, int splits) {
     p.tile_queries = Tiling::rows / p.group;
     p.q = make_packed_map(specs.q, p.group, p.tile_queries, promotion);
     p.q_box_bytes = static_cast<unsigned>(p.tile_queries * p.group * Tiling::row_bytes);
-    p.out = call.o;
     p.heads = static_cast<int>(s.heads);
     p.batch = static_cast<int>(s.batch);
-    p.value_dim = static_cast<int>(s.value_dim);
     p.partial_sums = reinterpret_cast<float2*>(static_cast<char*>(call.workspace) + counter_bytes);
     p.partial = reinterpret_cast<float*>(p.partial_sums + (splits * s.batch * s.heads * s.seq_q + 1) / 2 * 2);
   } else {
@@ -105,7 +106,7 @@ HopperParams params_of(HopperCall const& call, int splits) {
     // lasts nearly as long with one warpgroup at work as with all (docs/hopper.md, version 6).
     p.first_query = static_cast<int>((s.seq_q + 63) / 64 * 64) - p.schedule.query_tiles * p.tile_queries;
   }
-  p.schedule.section = std::min(section_of(call, p.schedule.query_tiles), p.schedule.all_heads);
+  set_sections(call, p.schedule);
   return p;
 }
 

@@ -21,6 +21,7 @@ struct HopperSchedule {
   int query_tiles = 1;
   int splits = 1;   ///< parts of a walk over keys
   int section = 1;  ///< heads that are worked on together
+  int tail = 0;     ///< heads of the last section, which may have more
   bool last_tile_first = false;
 
   struct Item {
@@ -30,12 +31,15 @@ struct HopperSchedule {
   FLASHPAD_FUNCTION int size() const { return all_heads * query_tiles * splits; }
 
   /// Work comes in sections of as many heads as have their K and V in the second-level cache together. Inside
-  /// a section, query tiles come heaviest first, so that the blocks end together.
+  /// a section, query tiles come heaviest first; the last one has enough of them for the blocks to end
+  /// together.
   FLASHPAD_FUNCTION Item item(int index) const {
     int const parts = query_tiles * splits;
-    int const first = index / (section * parts) * section;
+    int const early = all_heads - tail;
+    bool const last = index >= early * parts;
+    int const first = last ? early : index / (section * parts) * section;
     int const rest = index - first * parts;
-    int const here = all_heads - first < section ? all_heads - first : section;
+    int const here = last ? tail : early - first < section ? early - first : section;
     int const part = rest / here;
     int const head = first + rest % here;
     int const tile = part / splits;
@@ -70,9 +74,10 @@ struct HopperParams {
   float sign = 1;            ///< of the scale: the scores are multiplied by it
   int* next_item = nullptr;  ///< two counters, zero before and after each launch
   Operand lse;               ///< data is null where not wanted
+  Operand out;               ///< O once more, for what does not go through the copy engine
+  int value_dim = 0;
   // Where tiles are packed:
-  Operand out;
-  int heads = 1, batch = 1, value_dim = 0;
+  int heads = 1, batch = 1;
   float* partial = nullptr;  ///< (split, b, h, n, value_dim) where keys are split
   /// (split, b, h, n): what a part's probabilities are relative to, in powers of two, and their sum. Not one
   /// number: in a log-sum-exp of 10^6 the sum has two digits left.

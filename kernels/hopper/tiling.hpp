@@ -13,6 +13,9 @@ struct Manner {
   bool turns;            ///< warpgroups take turns at the tensor cores
   bool rotates = false;  ///< warpgroups take a tile's rows in turn
   int blocks = 1;        ///< that share a multiprocessor
+  /// O goes from registers to memory and not through Q's shared memory, so that the next item's Q can be on
+  /// its way while the last values are multiplied: where there is room for one stage of Q.
+  bool straight = false;
 };
 
 /// Shape of one instantiation. D and Dv are the head dimensions it multiplies, whole steps of 16 and 32; what
@@ -31,6 +34,9 @@ struct Tiling {
   static constexpr Manner manner = M;
   static constexpr int threads = 128 * (Warpgroups + 1);
   static constexpr int blocks = M.blocks;
+  /// That give back a stage of Q: every warp where it is done with the scores, or one thread of each
+  /// warpgroup when O has left.
+  static constexpr int q_arrivals = (M.straight ? 4 : 1) * Warpgroups;
   // Of what a block of so many threads gets of the 65,536 registers, in the multiples of 8 that setmaxnreg
   // takes. One block of one consumer has enough without.
   static constexpr bool moves_registers = Warpgroups > 1 || blocks > 1;
@@ -53,8 +59,8 @@ struct Tiling {
   static_assert(blocks * (shared_bytes + 1024) <= 228 * 1024, "more shared memory than there is");
 };
 
-/// The parts of a block's shared memory, each aligned to the swizzle's 1024 bytes. O has none of its own:
-/// each warpgroup writes it over its rows of Q.
+/// The parts of a block's shared memory, each aligned to the swizzle's 1024 bytes. O has none of its own: it
+/// goes straight to memory, or each warpgroup writes it over its rows of Q.
 template <class Tiling>
 struct Shared {
   unsigned char *q, *k, *v;

@@ -9,6 +9,8 @@ namespace flashpad::hopper {
 
 inline constexpr Manner takes_turns = {.packed = false, .turns = true};
 inline constexpr Manner rotating = {.packed = false, .turns = false, .rotates = true};
+inline constexpr Manner straight = {
+    .packed = false, .turns = true, .rotates = false, .blocks = 1, .straight = true};
 inline constexpr Manner packs_heads = {.packed = true, .turns = true};
 inline constexpr Manner packs_in_pairs = {.packed = true, .turns = true, .rotates = false, .blocks = 2};
 
@@ -18,6 +20,9 @@ template <class T>
 using Tiling64 = Tiling<T, 64, 64, 4, 64, 6, 2, takes_turns>;
 template <class T>
 using Tiling64Masked = Tiling<T, 64, 64, 4, 64, 6, 2, rotating>;
+// Long rows without one, at the card's power limit: fewer reads of Q.
+template <class T>
+using Tiling64Long = Tiling<T, 64, 64, 3, 128, 5, 2, takes_turns>;
 template <class T>
 using Tiling96 = Tiling<T, 96, 96, 3, 96, 3, 1, takes_turns>;
 template <class T>
@@ -31,21 +36,28 @@ template <class T>
 using Tiling192x128 = Tiling<T, 192, 128, 2, 128, 2, 1, takes_turns>;
 template <class T>
 using Tiling192x128Masked = Tiling<T, 192, 128, 3, 64, 3, 1, takes_turns>;
+// Two stages of Q for short rows, longer tiles of keys for long ones.
 template <class T>
-using Tiling192 = Tiling<T, 192, 192, 2, 96, 2, 1, takes_turns>;
+using Tiling192 = Tiling<T, 192, 192, 2, 80, 2, 2, takes_turns>;
 template <class T>
-using Tiling192Long = Tiling<T, 192, 192, 2, 112, 2, 1, takes_turns>;
+using Tiling192Long = Tiling<T, 192, 192, 2, 112, 2, 1, straight>;
 template <class T>
-using Tiling256 = Tiling<T, 256, 256, 2, 80, 2, 1, takes_turns>;
+using Tiling192LongMasked = Tiling<T, 192, 192, 2, 96, 2, 1, straight>;
+template <class T>
+using Tiling256 = Tiling<T, 256, 256, 2, 64, 2, 1, straight>;
+template <class T>
+using Tiling256Long = Tiling<T, 256, 256, 2, 80, 2, 1, straight>;
 
 // Decoding: a tile holds the query heads of one key head.
+// One warpgroup has 96 KB under way on a multiprocessor: with twice as much, requests queue up, and who comes
+// last waits longest.
 template <class T, int Warpgroups>
-using Packed64 = Tiling<T, 64, 64, Warpgroups, 128, 5, 1, packs_heads>;
-// 96 KB under way on a multiprocessor: with twice as much, requests queue up, and who comes last waits
-// longest.
+using Packed64 = Tiling<T, 64, 64, Warpgroups, 128, Warpgroups == 1 ? 3 : 5, 1, packs_heads>;
 template <class T, int Warpgroups>
 using Packed128 = Tiling<T, 128, 128, Warpgroups, 64, Warpgroups == 1 ? 3 : 5, Warpgroups, packs_heads>;
 // Where there are more items than multiprocessors: two blocks with 64 KB each under way all advance alike.
+template <class T>
+using Packed64Pair = Tiling<T, 64, 64, 1, 128, 2, 1, packs_in_pairs>;
 template <class T>
 using Packed128Pair = Tiling<T, 128, 128, 1, 64, 2, 1, packs_in_pairs>;
 template <class T, int Warpgroups>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernels/hopper/hopper.hpp"
+#include "kernels/hopper/params.hpp"
 #include "measure/elements.hpp"
 #include "measure/inputs.hpp"
 #include "measure/verify.hpp"
@@ -9,6 +10,8 @@
 #include <cmath>
 #include <functional>
 #include <memory>
+#include <set>
+#include <tuple>
 
 // The Hopper kernel against the float64 reference, on a GPU. It needs no Kokkos with CUDA.
 
@@ -205,6 +208,16 @@ TEST_P(Hopper, HeadDimensionsGroupsAndLayouts) {
   expect_right({2, 12, 1, 200, 300, 64, 64}, Mask::causal(), {}, {}, Layout::bnhd);
 }
 
+TEST_P(Hopper, TilingsOfLongRows) {
+  for (Mask const mask : {Mask::none(), Mask::causal(), Mask::window(900, 7)}) {
+    for (std::int64_t const dim : {64, 128}) expect_right({1, 2, 2, 200, 8300, dim, dim}, mask);
+    for (std::int64_t const dim : {168, 192, 200, 256}) {
+      expect_right({1, 2, 2, 700, 700, dim, dim}, mask);
+      expect_right({1, 2, 1, 300, 2100, dim, dim}, mask, {}, {}, Layout::bnhd);
+    }
+  }
+}
+
 TEST_P(Hopper, DecodingPacksHeadsAndSplitsKeys) {
   // Groups that do and do not divide a tile's rows, one tile and two, parts of which some see no key.
   for (auto const& [heads, kv_heads, seq_q] : {std::tuple{8, 1, 1},
@@ -229,8 +242,10 @@ TEST_P(Hopper, DecodingPacksHeadsAndSplitsKeys) {
   }
   expect_right({2, 8, 2, 3, 3000, 128, 64}, Mask::none());
   // More items than multiprocessors, with fewer and with more tiles than fit at a time.
-  expect_right({300, 8, 2, 1, 130, 128, 128}, Mask::none());
-  expect_right({90, 16, 2, 3, 1000, 128, 128}, Mask::causal());
+  for (std::int64_t const dim : {64, 128}) {
+    expect_right({300, 8, 2, 1, 130, dim, dim}, Mask::none());
+    expect_right({90, 16, 2, 3, 1000, dim, dim}, Mask::causal());
+  }
   expect_right({90, 16, 2, 3, 1000, 104, 96}, Mask::none());
 }
 
@@ -288,6 +303,36 @@ TEST_P(Hopper, NanInKeysThatNoRowSeesChangesNothing) {
   }
 }
 
+TEST(HopperSchedule, GivesEachItemOnceAndTheLastSectionTogether) {
+  for (int const section : {1, 2, 4, 7}) {
+    for (int const tail : {0, 1, 5, 6}) {
+      HopperSchedule schedule;
+      schedule.heads = 3;
+      schedule.all_heads = 6;
+      schedule.query_tiles = 4;
+      schedule.splits = 2;
+      schedule.section = section;
+      schedule.tail = tail;
+      schedule.last_tile_first = true;
+      std::set<std::tuple<int, int, int, int>> seen;
+      int last_section = 0, last_tile = 3;
+      for (int i = 0; i < schedule.size(); ++i) {
+        HopperSchedule::Item const item = schedule.item(i);
+        EXPECT_TRUE(seen.insert({item.batch, item.head, item.tile, item.split}).second);
+        int const head = item.batch * 3 + item.head;
+        int const here = head >= 6 - tail ? 6 : head / section;
+        EXPECT_GE(here, last_section);
+        if (here == last_section) {
+          EXPECT_LE(item.tile, last_tile);
+        }
+        last_section = here;
+        last_tile = item.tile;
+      }
+      EXPECT_EQ(seen.size(), 48u);
+    }
+  }
+}
+
 TEST(HopperRefusal, NamesTheArgument) {
   HopperCall call;
   call.shape = {1, 1, 1, 8, 8, 64, 64};
@@ -301,6 +346,8 @@ TEST(HopperRefusal, NamesTheArgument) {
             "v: its stride of 130 bytes is not a multiple of 16; the copy engine of hopper needs it");
   call.shape.head_dim = 264;
   EXPECT_EQ(hopper_refusal(call), "head_dim: 264 is too large for hopper; allowed: up to 256");
+  call.shape.head_dim = 60;
+  EXPECT_EQ(hopper_refusal(call), "head_dim: 60 is no multiple of 8, as hopper needs; allowed: steps of 8");
 }
 
 }  // namespace
