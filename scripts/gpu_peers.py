@@ -5,8 +5,9 @@ Flashpad is called through its C interface (libflashpad_c.so, or a shared libfla
 PyTorch's flash (FlashAttention-2), cuDNN, efficient and math backends, FlashAttention-3 (PyPI's fa3-fwd, bf16) and a
 Triton kernel; one that is missing or refuses a shape is a row with the reason. In each cell all take turns, --rounds
 times in an order drawn anew each time: a card at its power limit is slower after a heavy kernel than after a light one,
-so nobody may always have the same neighbour. A time is the median of launches timed by events, the second-level cache
-flushed before each; a cell reports the median of its rounds.
+so nobody may always have the same neighbour; with --settle each runs for a while before it is timed, and has only its own
+heat. A time is the median of launches timed by events, the second-level cache flushed before each; a cell reports the
+median of its rounds, and the clock of the multiprocessors while they ran (where Python has pynvml).
 
 Each kernel is checked on sampled rows against float64: allowed is twice the error of a plain evaluation that rounds P
 and O to the 16-bit type, plus one unit of rounding. FLOPs are 4 d a pair of query and key, causal counted as half, as
@@ -155,11 +156,24 @@ def error_of(o, rows, samples):
     return worst
 
 
+def clock_reader():
+    """A call that reads the multiprocessors' clock in MHz; None where it cannot be read."""
+    try:
+        import pynvml
+        pynvml.nvmlInit()
+        device = pynvml.nvmlDeviceGetHandleByUUID(f"GPU-{torch.cuda.get_device_properties(0).uuid}")
+        read = lambda: pynvml.nvmlDeviceGetClockInfo(device, pynvml.NVML_CLOCK_SM)
+        read()
+        return read
+    except Exception:  # no pynvml, or a driver that does not tell
+        return lambda: None
+
+
 FLUSH = None
 
 
-def time_ms(call, seconds):
-    """Median of single launches, each after the second-level cache was overwritten."""
+def time_ms(call, seconds, settle=0.0, clock=lambda: None):
+    """Median of single launches, each after the second-level cache was overwritten; and the clock halfway."""
     global FLUSH
     if FLUSH is None:
         FLUSH = torch.empty(256 * 2**20, dtype=torch.int8, device="cuda")
@@ -171,15 +185,18 @@ def time_ms(call, seconds):
             start.record()
             call()
             end.record()
+        events[count // 2][0].synchronize()
+        mhz = clock()
         torch.cuda.synchronize()
-        return [start.elapsed_time(end) for start, end in events]
+        return statistics.median(start.elapsed_time(end) for start, end in events), mhz
 
-    once = statistics.median(launches(3))
-    count = max(10, min(200, int(seconds * 1e3 / (once + 0.1))))
-    return statistics.median(launches(count))
+    once, _ = launches(3)
+    if settle > 0:
+        launches(max(1, int(settle * 1e3 / (once + 0.1))))
+    return launches(max(10, min(200, int(seconds * 1e3 / (once + 0.1)))))
 
 
-def measure(cell, names, flashpad, baseline, a):
+def measure(cell, names, flashpad, baseline, clock, a):
     """One row for each name."""
     dtype = DTYPES[cell["dtype"]][0]
     torch.manual_seed(0)
@@ -203,19 +220,23 @@ def measure(cell, names, flashpad, baseline, a):
             calls[name] = call
         except Exception as e:  # one that refuses a shape is a row
             out[name]["error"] = str(e).splitlines()[0][:200] if str(e) else type(e).__name__
-    times = {name: [] for name in calls}
+    times, clocks = {name: [] for name in calls}, {name: [] for name in calls}
     order = list(calls)
     draw = random.Random(0)
     for _ in range(a.rounds):
         draw.shuffle(order)
         for name in order:
-            times[name].append(time_ms(calls[name], a.seconds))
+            ms, mhz = time_ms(calls[name], a.seconds, a.settle, clock)
+            times[name].append(ms)
+            clocks[name] += [mhz] * (mhz is not None)
     flops = 4.0 * cell["b"] * cell["h"] * cell["nq"] * cell["nk"] * cell["d"] * (0.5 if cell["causal"] else 1.0)
     kv_bytes = 2.0 * q.element_size() * cell["b"] * cell["kv_heads"] * cell["nk"] * cell["d"]
     for name, ms in times.items():
         out[name]["round_ms"], out[name]["ms"] = ms, statistics.median(ms)
         out[name]["tflops"] = flops / out[name]["ms"] * 1e-9
         out[name]["kv_bytes_per_s"] = kv_bytes / out[name]["ms"] * 1e3
+        if clocks[name]:
+            out[name]["clock_mhz"] = statistics.median(clocks[name])
     for call in calls.values():
         getattr(call, "close", lambda: None)()
     return list(out.values())
@@ -285,6 +306,7 @@ def main():
     p.add_argument("--decode-tokens", type=int, default=131072)
     p.add_argument("--rounds", type=int, default=3)
     p.add_argument("--seconds", type=float, default=0.05, help="of launches in one turn")
+    p.add_argument("--settle", type=float, default=0.0, help="seconds that each runs before it is timed")
     p.add_argument("--vendor-limit", type=float, default=0, help="workspace_limit of naive-vendor in bytes")
     a = p.parse_args()
     flashpad = Flashpad(a.library)
@@ -295,8 +317,9 @@ def main():
                "cudnn": torch.backends.cudnn.version(), "card_before": card()}
     print(json.dumps(context), flush=True)
     rows = []
+    clock = clock_reader()
     for cell in cells_of(a):
-        measured = measure(cell, names, flashpad, baseline, a)
+        measured = measure(cell, names, flashpad, baseline, clock, a)
         report(measured, names, [n for n in ("fa3", "cudnn") if n in names])
         rows += measured
     context["card_after"] = card()
