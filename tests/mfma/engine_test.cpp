@@ -149,12 +149,12 @@ Worst run(Trial const& trial, std::vector<Access>* accesses = nullptr) {
         reference_row(reference, b, h, i, expected.data(), &wanted_lse, nullptr, nullptr);
         std::int64_t const row = (b * s.heads + h) * s.seq_q + i;
         // Parts are joined here as the definition has it.
-        double top = -INFINITY;
+        double top = -HUGE_VAL;
         for (int part_at = 0; part_at < trial.splits; ++part_at)
           if (trial.splits > 1) top = std::max(top, static_cast<double>(max[part_at * rows + row]));
         double total = 0;
         for (int part_at = 0; part_at < trial.splits && trial.splits > 1; ++part_at)
-          if (top > -INFINITY)
+          if (top > -HUGE_VAL)
             total += std::exp2(max[part_at * rows + row] - top) * sum[part_at * rows + row];
         double got_lse = lse[static_cast<std::size_t>(row)];
         if (trial.splits > 1) got_lse = total == 0 ? -INFINITY : top * Engine::log_unit + std::log(total);

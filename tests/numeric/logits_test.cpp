@@ -135,10 +135,10 @@ TEST_P(Logits, InfiniteScores) {
   Way const& way = GetParam();
   Trial trial = trial_of(way);
   trial.scale = 1.0;
-  trial.edit = scores([](std::int64_t j) { return j == 3 ? INFINITY : 0.0; });
+  trial.edit = scores([](std::int64_t j) { return j == 3 ? HUGE_VAL : 0.0; });
   EXPECT_TRUE(std::isnan(run(way, trial, make_inputs(way, trial)).outputs.lse[0]));
   trial.edit = [](Shape const& s, measure::Inputs& inputs) {
-    scores([](std::int64_t j) { return j < 40 ? -INFINITY : 0.0; })(s, inputs);
+    scores([](std::int64_t j) { return j < 40 ? -HUGE_VAL : 0.0; })(s, inputs);
     // 0 * infinity would be NaN in the other components.
     for (std::int64_t r = 0; r < s.seq_q; ++r) {
       for (std::int64_t c = 0; c < s.head_dim; ++c)

@@ -51,8 +51,8 @@ std::vector<std::string> all_passes() {
 TEST(Rocprof, CountsBetweenTheMarks) {
   Counters const counters = read_rocprof(all_passes(), 2);
   EXPECT_EQ(counters.profiler, "rocprofv3");
-  EXPECT_DOUBLE_EQ(*counters.dram_read_bytes, 40 * 1024 / 2);
-  EXPECT_DOUBLE_EQ(*counters.dram_write_bytes, 40 * 1024 / 2);
+  EXPECT_DOUBLE_EQ(*counters.dram_read_bytes, 40 * 1024 / 2.0);
+  EXPECT_DOUBLE_EQ(*counters.dram_write_bytes, 40 * 1024 / 2.0);
   EXPECT_DOUBLE_EQ(*counters.l2_hit_rate, 0.5);
   EXPECT_DOUBLE_EQ(*counters.occupancy, 0.25) << "30 % for 300 ns and 10 % for 100 ns";
   EXPECT_DOUBLE_EQ(*counters.spill_bytes, 16);
@@ -98,7 +98,7 @@ TEST(RocprofRun, CountsAChildOnceForEachPass) {
   TemporaryFolder const folder;
   std::string const log = folder.path() / "log";
   Counters const counters = rocprof->count({"/bin/sh", "-c", "echo ran >> " + log}, 2);
-  EXPECT_DOUBLE_EQ(*counters.dram_read_bytes, 40 * 1024 / 2);
+  EXPECT_DOUBLE_EQ(*counters.dram_read_bytes, 40 * 1024 / 2.0);
   EXPECT_EQ(text_of(log), "ran\nran\nran\nran\n");
 }
 

@@ -77,8 +77,10 @@ TEST(Reference, QueryHeadsShareKeyHeadsInOrder) {
   std::vector<double> const q(8, 1), k(4, 1), v = {1, 2, 3, 4};
   ReferenceProblem const problem{{2, 4, 2, 1, 1, 1, 1}, Mask::none(), 1, q.data(), k.data(), v.data()};
   for (std::int64_t b = 0; b < 2; ++b) {
-    for (std::int64_t h = 0; h < 4; ++h)
-      EXPECT_EQ(evaluate(problem, b, h, 0).o[0], static_cast<double>(b * 2 + h / 2 + 1));
+    for (std::int64_t h = 0; h < 4; ++h) {
+      std::int64_t const key_head = b * 2 + h / 2;
+      EXPECT_EQ(evaluate(problem, b, h, 0).o[0], static_cast<double>(key_head + 1));
+    }
   }
 }
 

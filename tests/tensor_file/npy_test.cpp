@@ -85,7 +85,9 @@ TEST_F(Npy, ReadsWhatItWrites) {
   EXPECT_THAT(array.shape, ElementsAre(1, 2, 3, 1));
   EXPECT_EQ(array.dtype, DType::fp32);
   ASSERT_EQ(array.data.size(), 24u);
-  EXPECT_EQ(std::memcmp(array.data.data(), values.data(), 24), 0);
+  std::vector<float> read(6);
+  std::memcpy(read.data(), array.data.data(), 24);
+  EXPECT_EQ(read, values);
   EXPECT_EQ(std::distance(fs::directory_iterator(m_folder), {}), 1) << "no temporary file is left";
 }
 
