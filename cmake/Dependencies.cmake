@@ -36,6 +36,9 @@ endif()
 set(flashpad_kokkos_devices "")
 foreach(device IN LISTS Kokkos_DEVICES)
   string(TOLOWER "${device}" device)
+  if(device STREQUAL "pthread")  # its name before Kokkos 3.7
+    set(device threads)
+  endif()
   list(APPEND flashpad_kokkos_devices ${device})
 endforeach()
 
