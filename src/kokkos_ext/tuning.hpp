@@ -1,37 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <array>
-#include <cstdint>
+#include <cstddef>
 #include <string>
-#include <vector>
 
 namespace flashpad::kokkos_ext {
 
-/// Lets a tuning tool of Kokkos Tools (APEX, say) choose points of a search space that is the product of
-/// named lists. It needs a Kokkos built with Kokkos_ENABLE_TUNING and a tool that tunes; else every question
-/// is answered with the default.
+/// Lets a tuning tool of Kokkos Tools (APEX, say) choose what is tried next of a list of configurations. It
+/// needs a Kokkos built with Kokkos_ENABLE_TUNING and a tool that tunes; else every question is answered with
+/// the default. The tool sees an index into the list, and no product of lists: of a product it would learn
+/// times for configurations that are pruned and were never run.
 class ToolSpace {
  public:
-  static constexpr std::size_t axes = 4;
-  using Point = std::array<std::int64_t, axes>;
-
   /// Whether a tool would answer.
   static bool available();
 
-  /// `key` says what the choice depends on. Lists are not empty.
-  ToolSpace(std::array<std::string, axes> const& names,
-            std::array<std::vector<std::int64_t>, axes> const& lists, std::string const& key);
+  /// Of `count` configurations; `method` and `problem` say what the choice depends on.
+  ToolSpace(std::size_t count, std::string method, std::string problem);
 
-  /// The point to try next, `ours` unless a tool has another. What the tool times lasts until told().
-  Point ask(Point const& ours);
-  void told();
+  /// The index to try next, `ours` unless the tool has another. A tool with a clock of its own starts it
+  /// here, and stops it in told().
+  std::size_t ask(std::size_t ours);
+  /// What is to be least: the seconds that the last one asked for took. Infinity where it failed.
+  void told(double seconds);
 
  private:
-  std::array<std::size_t, axes> m_outputs = {};
-  std::size_t m_input = 0;
+  std::size_t m_count;
+  std::string m_method, m_problem;
+  std::size_t m_method_input = 0, m_problem_input = 0, m_seconds_input = 0, m_output = 0;
   std::size_t m_context = 0;
-  std::string m_key;
 };
 
 }  // namespace flashpad::kokkos_ext

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 namespace flashpad::tuning {
 
@@ -87,18 +88,20 @@ std::size_t final_rounds(std::vector<Trial>& trials, Oracle const& oracle, int r
   return best;
 }
 
-/// Gives a tool its turn: what it suggests is measured if it is one of the candidates, else `ours` is.
-void measure_suggested(std::vector<Candidate> const& candidates, Configuration const& ours,
-                       Oracle const& oracle, Journal& journal, Cost& cost) {
-  if (!oracle.suggest) return;
-  Configuration const asked = oracle.suggest(ours);
-  bool const known = std::any_of(candidates.begin(), candidates.end(), [&](Candidate const& candidate) {
-    return candidate.configuration == asked && candidate.pruned.empty();
-  });
-  Configuration const& next = known ? asked : ours;
-  Timing const timing = timing_of(oracle.measure(next, cost));
-  oracle.told();
-  if (!journal.find(next)) journal.add(next, timing);
+/// Times a candidate into the journal, and before it what a tool would rather see where it has its turn.
+void measure_next(std::vector<Candidate> const& candidates, std::size_t ours, bool tools_turn,
+                  Oracle const& oracle, Journal& journal, Cost& cost) {
+  auto const timed = [&](std::size_t i) {
+    Timing timing = timing_of(oracle.measure(candidates[i].configuration, cost));
+    if (!journal.find(candidates[i].configuration)) journal.add(candidates[i].configuration, timing);
+    return timing;
+  };
+  if (tools_turn) {
+    Timing const timing = timed(oracle.suggest(ours));
+    oracle.told(may_win(timing) ? *timing.median_s : std::numeric_limits<double>::infinity());
+  }
+  // The tool may have looked elsewhere; nothing is left out for that.
+  if (!journal.find(candidates[ours].configuration)) timed(ours);
 }
 
 }  // namespace
@@ -126,15 +129,15 @@ void measure_share(std::vector<Candidate> const& candidates, Oracle const& oracl
                    Share const& share, Cost& cost) {
   std::size_t const total = count_left(candidates);
   std::size_t done = 0;
-  for (Candidate const& candidate : candidates) {
-    if (!candidate.pruned.empty()) continue;
+  bool first = true;  // pays for the inputs and the reference: no tool should hold that against it
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (!candidates[i].pruned.empty()) continue;
+    Configuration const& configuration = candidates[i].configuration;
     bool const mine = done % share.count == share.index;
-    if (mine && !journal.find(candidate.configuration)) {
-      oracle.progress(done, total, label(candidate.configuration));
-      measure_suggested(candidates, candidate.configuration, oracle, journal, cost);
-      // A tool may have looked elsewhere; nothing is left out for that.
-      if (!journal.find(candidate.configuration))
-        journal.add(candidate.configuration, timing_of(oracle.measure(candidate.configuration, cost)));
+    if (mine && !journal.find(configuration)) {
+      oracle.progress(done, total, label(configuration));
+      measure_next(candidates, i, oracle.suggest && !first, oracle, journal, cost);
+      first = false;
     }
     ++done;
   }

@@ -41,10 +41,10 @@ struct Oracle {
   std::function<Row(Configuration const&, Cost&)> measure;
   /// Before each measurement: how many are done, how many there are, what comes next.
   std::function<void(std::size_t, std::size_t, std::string const&)> progress;
-  /// Which configuration to try in the place of one: a tool's turn; told() follows when it is measured. May
-  /// be empty.
-  std::function<Configuration(Configuration const&)> suggest;
-  std::function<void()> told;
+  /// Which candidate to try in the place of one, by their places in the list: a tool's turn; told() follows
+  /// with the seconds that it took. May be empty.
+  std::function<std::size_t(std::size_t)> suggest;
+  std::function<void(double)> told;
 };
 
 /// Whether a timing may win: it ran, was verified, and took more than no time.

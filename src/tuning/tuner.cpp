@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <flashpad_build_info.hpp>
 
-#include <array>
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <memory>
@@ -100,20 +100,18 @@ Oracle Tuner::oracle_for(Case const& problem) {
 Oracle Tuner::oracle_for(Prepared const& prepared, std::string const& engine) {
   Oracle oracle = oracle_for(prepared.problem);
   if (!kokkos_ext::ToolSpace::available()) return oracle;
-  auto const wide = [](std::vector<int> const& list) {
-    return std::vector<std::int64_t>(list.begin(), list.end());
-  };
-  TuneSpace const& space = prepared.space;
+  std::vector<std::size_t> able;  // what is pruned is nothing to choose
+  for (std::size_t i = 0; i < prepared.candidates.size(); ++i) {
+    if (prepared.candidates[i].pruned.empty()) able.push_back(i);
+  }
   auto const tool = std::make_shared<kokkos_ext::ToolSpace>(
-      std::array<std::string, 4>{"q", "k", "team", "stages"},
-      std::array{wide(space.q), wide(space.k), wide(space.team), wide(space.stages)},
-      fmt::format("{}_{}_{}", flashpad::name(prepared.problem.kernel), engine, prepared.problem.problem_key));
-  oracle.suggest = [tool](Configuration const& c) {
-    auto const [q, k, team, stages] = tool->ask({c.tile.q, c.tile.k, c.team, c.stages});
-    return Configuration{
-        {static_cast<int>(q), static_cast<int>(k)}, static_cast<int>(team), static_cast<int>(stages)};
+      able.size(), fmt::format("{}_{}", flashpad::name(prepared.problem.kernel), engine),
+      prepared.problem.problem_key);
+  oracle.suggest = [tool, able](std::size_t ours) {
+    auto const place = std::find(able.begin(), able.end(), ours) - able.begin();
+    return able[tool->ask(static_cast<std::size_t>(place))];
   };
-  oracle.told = [tool] { tool->told(); };
+  oracle.told = [tool](double seconds) { tool->told(seconds); };
   return oracle;
 }
 

@@ -4,7 +4,8 @@
 #include <cstdlib>
 
 // A connector for Kokkos' tools, as short as one can be: writes what it is told to the file that
-// FLASHPAD_CONNECTOR_LOG names, a line an event. It includes no Kokkos, as any other connector.
+// FLASHPAD_CONNECTOR_LOG names, a line an event, and answers what it is asked with the last of the allowed
+// values. It includes no Kokkos, as any other connector.
 
 namespace {
 
@@ -20,6 +21,23 @@ void write(char const* event, char const* name) {
   std::fprintf(log_file(), "%s %s\n", event, name);
   std::fflush(log_file());
 }
+
+// Of the tuning interface, as far as it is looked at here; the layout is Kokkos'.
+union Value {
+  std::int64_t number;
+  double real;
+  char text[64];
+};
+struct Information {
+  int type, category, quantity;
+  std::size_t candidates;
+  std::int64_t const* values;
+};
+struct Variable {
+  std::size_t id;
+  Value value;
+  Information const* information;
+};
 
 }  // namespace
 
@@ -38,3 +56,22 @@ CONNECTOR kokkosp_begin_parallel_scan(char const* name, std::uint32_t, std::uint
 }
 CONNECTOR kokkosp_push_profile_region(char const* name) { write("push", name); }
 CONNECTOR kokkosp_pop_profile_region() { write("pop", ""); }
+
+CONNECTOR kokkosp_declare_input_type(char const* name, std::size_t, Information*) { write("input", name); }
+CONNECTOR kokkosp_declare_output_type(char const* name, std::size_t, Information const* information) {
+  std::fprintf(log_file(), "output %s %zu\n", name, information->candidates);
+}
+CONNECTOR kokkosp_request_values(std::size_t, std::size_t inputs, Variable const* input, std::size_t outputs,
+                                 Variable* output) {
+  std::fprintf(log_file(), "ask");
+  for (std::size_t i = 0; i < inputs; ++i) std::fprintf(log_file(), " %s", input[i].value.text);
+  for (std::size_t i = 0; i < outputs; ++i) {
+    Information const& allowed = *output[i].information;
+    output[i].value.number = allowed.values[allowed.candidates - 1];
+  }
+  std::fprintf(log_file(), "\n");
+}
+CONNECTOR kokkosp_end_context(std::size_t, Variable goal) {
+  std::fprintf(log_file(), "told %.17g\n", goal.value.real);
+  std::fflush(log_file());
+}

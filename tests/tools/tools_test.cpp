@@ -19,30 +19,30 @@ struct Event {
   std::string what, name;
 };
 
-class Connector : public Cli {
+/// The driver under the connector, whose lines are events.
+class WithConnector : public Cli {
  protected:
-  Connector() {
+  WithConnector() {
     // Its name has changed; a release reads the one it knows.
     for (char const* variable : {"KOKKOS_PROFILE_LIBRARY", "KOKKOS_TOOLS_LIBS"})
       setenv(variable, FLASHPAD_CONNECTOR, 1);
     setenv("FLASHPAD_CONNECTOR_LOG", (m_folder / "events").c_str(), 1);
-    write("e.yaml",
-          "name: e\nproblem: {batch: 1, heads: 2, seq: 64, head_dim: 32, mask: [none, causal]}\n"
-          "kernels: [naive, naive-vendor, fused, stats]\ntiming: {warmup: 1, repetitions: 2, cache: warm}\n");
-    Finished const finished = flashpad({"run", "e.yaml"});
-    EXPECT_EQ(finished.code, 0) << finished.err;
+  }
+  ~WithConnector() override {
+    for (char const* variable : {"KOKKOS_PROFILE_LIBRARY", "KOKKOS_TOOLS_LIBS", "FLASHPAD_CONNECTOR_LOG"})
+      unsetenv(variable);
+  }
+
+  Finished run(std::vector<std::string> const& arguments) {
+    Finished const finished = flashpad(arguments);
     std::istringstream lines(read("events"));
     std::string line;
     while (std::getline(lines, line)) {
       std::size_t const space = line.find(' ');
       m_events.push_back({line.substr(0, space), line.substr(space + 1)});
     }
+    return finished;
   }
-  ~Connector() override {
-    for (char const* variable : {"KOKKOS_PROFILE_LIBRARY", "KOKKOS_TOOLS_LIBS", "FLASHPAD_CONNECTOR_LOG"})
-      unsetenv(variable);
-  }
-
   [[nodiscard]] std::vector<std::string> names(std::string const& what) const {
     std::vector<std::string> list;
     for (Event const& event : m_events) {
@@ -52,6 +52,17 @@ class Connector : public Cli {
   }
 
   std::vector<Event> m_events;
+};
+
+class Connector : public WithConnector {
+ protected:
+  Connector() {
+    write("e.yaml",
+          "name: e\nproblem: {batch: 1, heads: 2, seq: 64, head_dim: 32, mask: [none, causal]}\n"
+          "kernels: [naive, naive-vendor, fused, stats]\ntiming: {warmup: 1, repetitions: 2, cache: warm}\n");
+    Finished const finished = run({"run", "e.yaml"});
+    EXPECT_EQ(finished.code, 0) << finished.err;
+  }
 };
 
 TEST_F(Connector, SeesEveryKernelByItsName) {
@@ -89,6 +100,35 @@ TEST_F(Connector, SeesTheKernelsOfACallInsideIt) {
   }
   EXPECT_GT(depth, 0);
   EXPECT_TRUE(open.empty());
+}
+
+// It answers with the last candidate, whatever it is asked about.
+TEST_F(WithConnector, ATuningToolChoosesAmongWhatIsNotPruned) {
+  if (!FLASHPAD_KOKKOS_TUNES) GTEST_SKIP() << "Kokkos was built without Kokkos_ENABLE_TUNING";
+  write("t.yaml",
+        "name: t\nproblem: {batch: 1, heads: 2, seq: 64, head_dim: 32}\nkernels: fused\nbackend: serial\n"
+        "tune: {q: [16, 32, 64, 4096], k: [32, 64]}\ntiming: {warmup: 1, repetitions: 3, cache: warm}\n");
+  Finished const finished = run({"tune", "t.yaml", "--cache", "cache.json", "--json", "t.json"});
+  ASSERT_EQ(finished.code, 0) << finished.err;
+  std::size_t able = 0;
+  double last = 0;
+  nlohmann::json const rows = json("t.json")["rows"];
+  for (auto const& row : rows) {
+    if (row["pruned"] == true) continue;
+    ++able;
+    last = row["median_s"];
+  }
+  ASSERT_LT(able, rows.size()) << "4096 query rows are more than there are";
+  EXPECT_THAT(names("output"), Contains("flashpad.configuration " + std::to_string(able)));
+  std::vector<std::string> const asked = names("ask");
+  ASSERT_EQ(asked.size(), able - 2) << "the first is ours, and the last was timed when its turn came";
+  for (std::string const& inputs : asked) {
+    EXPECT_THAT(inputs, ::testing::HasSubstr("fused_"));
+    EXPECT_THAT(inputs, ::testing::HasSubstr("b1_h2_n64_d32_fp32_none"));
+  }
+  std::vector<std::string> const told = names("told");
+  ASSERT_EQ(told.size(), asked.size());
+  EXPECT_EQ(std::stod(told.front()), last);
 }
 
 }  // namespace

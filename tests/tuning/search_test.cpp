@@ -5,9 +5,13 @@
 #include <flashpad/error.hpp>
 
 #include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmath>
+#include <csignal>
 #include <functional>
+#include <limits>
 #include <map>
 
 namespace flashpad::tuning {
@@ -177,6 +181,28 @@ TEST_F(TuningSearch, AJournalTakesNoLineOfAnotherSearchAndNoneCutOff) {
   EXPECT_EQ(again.find({{128, 64}, 1, 1}).value().median_s, 2);
 }
 
+TEST_F(TuningSearch, AKilledProcessLeavesAJournalToGoOnFrom) {
+  for (int round = 0; round < 30; ++round) {
+    pid_t const child = fork();
+    if (child == 0) {
+      Journal journal(m_cache, "a search");
+      for (int q = 1;; ++q) journal.add({{q, 64}, 1, 1}, timing_of(good_row(q)));
+    }
+    usleep(static_cast<useconds_t>(500 + 91 * round));
+    kill(child, SIGKILL);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << "it ended by itself";
+    Journal journal(m_cache, "a search");
+    ASSERT_LE(journal.refused().size(), 1u) << "only the line that it was writing";
+    for (int q = 1; q <= static_cast<int>(journal.size()); ++q)
+      ASSERT_EQ(journal.find({{q, 64}, 1, 1}).value().median_s, q) << "none is lost before one that is kept";
+    journal.add({{7, 7}, 1, 1}, timing_of(good_row(1)));
+    ASSERT_TRUE(Journal(m_cache, "a search").find({{7, 7}, 1, 1}).has_value());
+    journal.clear();
+  }
+}
+
 TEST_F(TuningSearch, ACompletedSearchLeavesNoJournal) {
   {
     Journal journal(m_cache, "a search");
@@ -187,21 +213,35 @@ TEST_F(TuningSearch, ACompletedSearchLeavesNoJournal) {
 }
 
 TEST_F(TuningSearch, AToolMayChooseWhatIsTriedAndLeavesNothingOut) {
-  int told = 0;
   std::vector<int> order;
+  std::vector<std::size_t> offered;
+  std::vector<double> told;
   m_spoil = [&](int q, flashpad::Row row) {
     order.push_back(q);
     return row;
   };
-  m_oracle.suggest = [](Configuration const& ours) {  // the last one first, then what does not exist
-    return ours.tile.q == 64 ? Configuration{{256, 64}, 1, 1} : Configuration{{7, 7}, 7, 7};
+  m_oracle.suggest = [&](std::size_t ours) {  // the last one, always
+    offered.push_back(ours);
+    return std::size_t{2};
   };
-  m_oracle.told = [&] { ++told; };
+  m_oracle.told = [&](double seconds) { told.push_back(seconds); };
   EXPECT_EQ(winner(), 128);
-  EXPECT_EQ(order[0], 256);
-  EXPECT_EQ(order[1], 64);
-  EXPECT_EQ(order[2], 128);
-  EXPECT_EQ(told, 2) << "the third was measured in the first's place";
+  order.resize(3);  // then the finals
+  EXPECT_EQ(order, (std::vector{64, 256, 128}));
+  EXPECT_EQ(offered, (std::vector<std::size_t>{1})) << "not the first, which pays for the reference too";
+  EXPECT_EQ(told, (std::vector{4e-3}));
+}
+
+TEST_F(TuningSearch, AToolHearsThatAConfigurationFailed) {
+  std::vector<double> told;
+  m_spoil = [](int q, flashpad::Row row) {
+    if (q == 256) row.verified = false;
+    return row;
+  };
+  m_oracle.suggest = [](std::size_t) { return std::size_t{2}; };
+  m_oracle.told = [&](double seconds) { told.push_back(seconds); };
+  EXPECT_EQ(winner(), 128);
+  EXPECT_EQ(told, (std::vector{std::numeric_limits<double>::infinity()}));
 }
 
 TEST_F(TuningSearch, JobsShareTheCandidates) {
