@@ -25,8 +25,7 @@ class Bench {
  public:
   explicit Bench(Experiment const& experiment)
       : m_session({experiment.verify, experiment.timing, experiment.memory_limit}),
-        m_warmup(experiment.timing.warmup),
-        m_memory_limit(experiment.memory_limit) {}
+        m_warmup(experiment.timing.warmup) {}
 
   void run(Case const& one, benchmark::State& state) {
     if (measure::interrupted()) return state.SkipWithError("interrupted");
@@ -73,7 +72,7 @@ class Bench {
     m_prepared.reset();
     m_prepared = m_session.prepare(one, m_row);
     if (!m_prepared) return;
-    measure::rate(one, m_prepared->runner->choice(), *m_prepared->backend, m_row, m_memory_limit);
+    measure::rate(one, m_prepared->runner->choice(), m_row);
     for (int i = 0; i < m_warmup; ++i) {
       m_prepared->runner->call(m_turn++ % m_prepared->copies, false);
       m_prepared->runner->fence();
@@ -82,7 +81,6 @@ class Bench {
 
   measure::Session m_session;
   int m_warmup;
-  std::optional<double> m_memory_limit;
   std::string m_name;
   Row m_row;
   std::unique_ptr<measure::Prepared> m_prepared;

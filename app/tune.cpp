@@ -99,7 +99,9 @@ tuning::TunerSettings settings_of(Experiment const& experiment, TuneArguments co
                                   std::string const& cache) {
   tuning::TunerSettings settings;
   settings.cache = cache;
-  settings.measure = {true, experiment.timing, experiment.memory_limit};
+  settings.measure.timing = experiment.timing;
+  settings.measure.memory_limit = experiment.memory_limit;
+  settings.measure.roofs = false;  // peaks are no part of what tuning costs
   settings.space = experiment.tune.space;
   settings.only_missing = arguments.warm;
   settings.fresh = arguments.fresh;

@@ -47,8 +47,7 @@ model::Work work_of(Case const& one) {
           .skip_hidden_tiles = one.skip_hidden_tiles};
 }
 
-void rate(Case const& one, Choice const& choice, Backend& place, Row& row,
-          std::optional<double> memory_limit) {
+void rate(Case const& one, Choice const& choice, Row& row) {
   model::Work const work = work_of(one);
   double const flops = model::flops(choice.kernel, work);
   double const bytes = model::bytes_model(choice.kernel, work);
@@ -57,10 +56,15 @@ void rate(Case const& one, Choice const& choice, Backend& place, Row& row,
   row.bytes_tiles = model::bytes_tiles(choice.kernel, work, choice.tile, choice.heads_per_tile);
   row.byte_ratio = model::byte_ratio(choice.kernel, work);
   if (!row.median_s || *row.median_s <= 0) return;
-  double const rate = flops / *row.median_s;
-  row.tflops = rate / 1e12;
-  if (flops <= 0 || bytes <= 0) return;
-  row.intensity = flops / bytes;
+  row.tflops = flops / *row.median_s / 1e12;
+  if (flops > 0 && bytes > 0) row.intensity = flops / bytes;
+}
+
+void put_under_roof(Case const& one, Choice const& choice, Backend& place, Row& row,
+                    std::optional<double> memory_limit) {
+  if (!row.intensity) return;
+  double const flops = *row.flops;
+  double const bytes = *row.bytes_model;
   model::Peaks peaks;
   try {
     peaks = place.peaks({one.dtype, choice.engine, memory_limit});
@@ -72,10 +76,10 @@ void rate(Case const& one, Choice const& choice, Backend& place, Row& row,
   }
   model::Roof const roof = model::roof(flops, bytes, peaks);
   row.roof = roof.name();
-  row.roof_fraction = rate / roof.attainable;
+  row.roof_fraction = flops / *row.median_s / roof.attainable;
+  double const io = model::io_bytes(choice.kernel, work_of(one));
   row.flag =
-      model::flag(flops, bytes, *row.median_s, working_set(one, choice, model::io_bytes(choice.kernel, work)),
-                  place.last_level_cache(), peaks);
+      model::flag(flops, bytes, *row.median_s, working_set(one, choice, io), place.last_level_cache(), peaks);
 }
 
 void join(std::vector<Case> const& cases, std::vector<Row>& rows) {

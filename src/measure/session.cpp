@@ -306,7 +306,8 @@ void Session::time(Case const& one, Prepared& prepared, Row& row) {
   row.spread = summary.spread;
   row.repetitions = m_settings.timing.repetitions;
   row.samples_s = std::move(seconds);
-  rate(one, runner.choice(), *prepared.backend, row, m_settings.memory_limit);
+  rate(one, runner.choice(), row);
+  if (m_settings.roofs) put_under_roof(one, runner.choice(), *prepared.backend, row, m_settings.memory_limit);
 }
 
 }  // namespace flashpad::measure

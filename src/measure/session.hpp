@@ -20,6 +20,7 @@ struct Settings {
   Timing timing;
   std::optional<double> memory_limit;  ///< bytes; unset is what is free
   double verify_budget = 4e9;          ///< multiply-adds of the reference, as in rows_to_verify
+  bool roofs = true;                   ///< measures the machine's peaks where a row first needs them
 };
 
 /// A case that is set up, verified and ready to be timed.
@@ -81,10 +82,13 @@ Options options_of(Case const& one, double workspace_limit = 0);
 /// What the counts of a timed call depend on: it writes O and no LSE.
 model::Work work_of(Case const& one);
 
-/// Fills in what follows from the median: rates, roofs, flags. Peaks are measured where they are not known
-/// yet, in at most memory_limit bytes.
-void rate(Case const& one, Choice const& choice, Backend& place, Row& row,
-          std::optional<double> memory_limit = std::nullopt);
+/// Fills in operations and bytes, and what follows from them and the median.
+void rate(Case const& one, Choice const& choice, Row& row);
+
+/// Then how far a rated row is from what the machine can, and flags. Peaks are measured where they are not
+/// known yet, in at most memory_limit bytes.
+void put_under_roof(Case const& one, Choice const& choice, Backend& place, Row& row,
+                    std::optional<double> memory_limit = std::nullopt);
 
 /// Joins rows of the same problem: speedup_vs_naive, by backend.
 void join(std::vector<Case> const& cases, std::vector<Row>& rows);

@@ -91,10 +91,11 @@ TEST(Rate, OfNaiveCallsSmallScoresCacheResident) {
   choice.workspace_bytes = 1000;
   Row row;
   row.median_s = 2e-6;
-  rate(one, choice, fake, row);  // 0.34 MB in 2 us are more than the fake's 1e11 bytes a second
+  rate(one, choice, row);
+  put_under_roof(one, choice, fake, row);  // 0.34 MB in 2 us are more than the fake's 1e11 bytes a second
   EXPECT_EQ(row.flag, "cache-resident");
   choice.workspace_bytes = 2e6;
-  rate(one, choice, fake, row);
+  put_under_roof(one, choice, fake, row);
   EXPECT_EQ(row.flag, "suspect");
   EXPECT_FALSE(row.bytes_tiles.has_value());
 }

@@ -236,5 +236,16 @@ TEST_F(SessionTest, WithoutPeaksThereIsATimeAndNoRoof) {
   EXPECT_THAT(row.reason, HasSubstr("no roof"));
 }
 
+TEST_F(SessionTest, PeaksAreNotMeasuredWhereNobodyAsksForARoof) {
+  m_fake.on_peaks = [] { FAIL() << "peaks were asked for"; };
+  Settings settings;
+  settings.roofs = false;
+  Row const row = measure(small_case(), settings);
+  EXPECT_EQ(row.status, Status::ok);
+  EXPECT_TRUE(row.tflops.has_value());
+  EXPECT_FALSE(row.roof.has_value());
+  EXPECT_EQ(row.reason, "");
+}
+
 }  // namespace
 }  // namespace flashpad::measure
