@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "command.hpp"
+#include "number_check.hpp"
 
 #include <flashpad/error.hpp>
 
@@ -111,7 +112,7 @@ void add_compare(CLI::App& app, Invocation& invocation) {
   command
       .add_option("--alpha", arguments->alpha,
                   "A difference is one where chance makes it less often than this")
-      ->check(CLI::Range(1e-9, 0.5))
+      ->check(number_between(1e-9, 0.5))
       ->capture_default_str();
   command.add_option("--json", arguments->json, "Write the comparison here as well")
       ->type_name("FILE")

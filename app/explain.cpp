@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "command.hpp"
+#include "number_check.hpp"
 
 #include <flashpad/error.hpp>
 
@@ -12,7 +13,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <memory>
 #include <set>
@@ -86,6 +86,7 @@ std::vector<explain::TileInUse> tiles_of(Experiment const& experiment, std::stri
       tile.tile = choice.tile;
       tile.team = choice.team_size;
       tile.from = choice.tile_from;
+      tile.accumulates = choice.kernel != Kernel::stats;
       if (choice.tile.q == 0) continue;  // an empty problem runs no kernel
     } catch (Error const& refused) {
       tile.refusal = refused.what();
@@ -136,9 +137,6 @@ explain::Machine machine_of(std::string const& backend_name, ExplainArguments co
 }
 
 int explain_problem(ExplainArguments const& arguments, Invocation const& invocation) {
-  // CLI11's bounds let a NaN through.
-  if (arguments.ridge && !std::isfinite(*arguments.ridge))
-    throw Error(fmt::format("--ridge: is {}; allowed: operations a byte, above 0", *arguments.ridge));
   std::vector<explain::Subject> subjects = {textbook()};
   std::optional<Experiment> experiment;
   std::string backend = measure::resolve_backend("auto");
@@ -181,7 +179,7 @@ void add_explain(CLI::App& app, Invocation& invocation) {
       ->needs("FILE");
   command.add_option("--ridge", arguments->ridge, "Operations a byte at which compute limits; else measured")
       ->type_name("FLOP/BYTE")
-      ->check(CLI::Range(1e-3, 1e9));
+      ->check(number_between(1e-3, 1e9));
   command.callback([&invocation, arguments] {
     invocation.action = [&invocation, arguments] { return explain_problem(*arguments, invocation); };
   });

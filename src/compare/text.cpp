@@ -138,6 +138,7 @@ std::string on_chip(Measurement const& row) {
   int const rows = number_of(tile.substr(0, tile.find('x')));
   std::string const width = fact_of(row, "value_dim");
   int const dim = number_of(width.empty() ? fact_of(row, "head_dim") : width);
+  if (fact_of(row, "kernel") == name(Kernel::stats)) return "none";
   if (rows <= 0 || dim <= 0) return "?";
   DType const dtype = fact_of(row, "dtype") == "fp64" ? DType::fp64 : DType::fp32;
   double const bytes = model::accumulator_bytes(rows, dim, dtype);

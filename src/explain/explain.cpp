@@ -33,7 +33,7 @@ bool is_textbook(model::Work const& work) {
 
 std::string reaches(Kernel kernel, model::Work const& work, double ridge) {
   auto const n = model::compute_bound_from(kernel, work, ridge);
-  return n ? fmt::format("from N = {} on", grouped(*n)) : std::string("at no N");
+  return n ? fmt::format("from N = {} on", grouped(*n)) : std::string("from no N on");
 }
 
 std::string ridge_lines(Subject const& subject, Machine const& machine) {
@@ -59,10 +59,11 @@ std::string budget_line(int warps, int lanes, double bytes) {
 
 std::string tile_lines(TileInUse const& one, model::Work const& work) {
   if (!one.refusal.empty()) return fmt::format("    {}: refused: {}\n", one.kernel, one.refusal);
+  std::string text =
+      fmt::format("    {} {}x{}, team of {} ({}): ", one.kernel, one.tile.q, one.tile.k, one.team, one.from);
+  if (!one.accumulates) return text + "no accumulator\n";
   double const bytes = model::accumulator_bytes(one.tile.q, work.shape.value_dim, work.dtype);
-  std::string const text =
-      fmt::format("    {} {}x{}, team of {} ({}): {} x {} is {}", one.kernel, one.tile.q, one.tile.k,
-                  one.team, one.from, one.tile.q, work.shape.value_dim, report::format_bytes(bytes));
+  text += fmt::format("{} x {} is {}", one.tile.q, work.shape.value_dim, report::format_bytes(bytes));
   if (!one.on_device) return text + ", in this processor's caches\n";
   return text + '\n' + budget_line(one.team, 64, bytes) + budget_line(one.team, 32, bytes);
 }
@@ -112,7 +113,7 @@ std::string traffic(Subject const& subject, Machine const& machine) {
         "further;\n  fused = N/e grows with N (e = {} bytes, d = {}).\n",
         static_cast<double>(d) / size_of(work.dtype), size_of(work.dtype), d);
   } else {
-    text += fmt::format("  FLOP/byte of unfused comes to {:.3g} as N grows, and no further.\n",
+    text += fmt::format("  FLOP/byte of unfused comes to {:.3g} as N grows.\n",
                         model::intensity_limit(Kernel::naive_vendor, work).value_or(0));
   }
   if (widened) {

@@ -35,10 +35,11 @@ std::string traffic(Subject const& subject, Machine const& machine);
 struct TileInUse {
   std::string kernel;
   Tile tile;
-  int team = 0;            ///< threads, or warps (wavefronts) of a GPU
-  std::string from;        ///< "asked", "table" or "cache"
-  bool on_device = false;  ///< its state is in registers, and not in a processor's caches
-  std::string refusal;     ///< why the library does not run it; the rest is then what was asked for
+  int team = 0;             ///< threads, or warps (wavefronts) of a GPU
+  std::string from;         ///< "asked", "table" or "cache"
+  bool on_device = false;   ///< its state is in registers, and not in a processor's caches
+  bool accumulates = true;  ///< false of `stats`, which has no output rows
+  std::string refusal;      ///< why the library does not run it; the rest is then what was asked for
 
   friend bool operator==(TileInUse const&, TileInUse const&) = default;
 };

@@ -22,7 +22,8 @@ Work at_length(Work const& work, std::int64_t n) {
 }
 
 std::optional<std::int64_t> compute_bound_from(Kernel kernel, Work const& work, double ridge) {
-  // Intensity grows with the length, so the least length is found by halving.
+  // Intensity grows with the length, or grows and then falls (unfused behind a window): where it is enough at
+  // the end it is so from one length on, which is found by halving.
   if (intensity(kernel, work, longest) < ridge) return std::nullopt;
   std::int64_t below = 0;
   std::int64_t above = longest;
@@ -34,9 +35,9 @@ std::optional<std::int64_t> compute_bound_from(Kernel kernel, Work const& work, 
 }
 
 std::optional<double> intensity_limit(Kernel kernel, Work const& work) {
-  // A window sees a fixed number of keys a row, so its operations grow with N and stay behind the scores'
-  // bytes.
   if (!stores_scores(kernel)) return std::nullopt;
+  // Behind a window a row sees a fixed number of keys, and all of its scores are stored.
+  if (work.mask.left >= 0) return 0;
   return intensity(kernel, work, longest);
 }
 

@@ -6,7 +6,7 @@
 
 namespace flashpad::report {
 
-/// Bytes that a terminal would take for commands, or a line's end, as \xNN.
+/// Bytes that a terminal would take for commands, a line's end or another direction of writing, as \xNN.
 std::string printable(std::string_view text);
 
 }  // namespace flashpad::report

@@ -96,6 +96,7 @@ TEST_F(Compare, MistakesAreOneLineAndExitTwo) {
       {"a.json", "b.json", "--filter", "third"},
       {"a.json", "b.json", "--by", "colour"},
       {"a.json", "b.json", "--alpha", "2"},
+      {"a.json", "b.json", "--alpha", "nan"},
       {"a.json", "b.json", "--json", "a.json"},
       {"a.json", "b.json", "--json", "/dev/null"}};
   for (std::vector<std::string> arguments : mistakes) {

@@ -26,7 +26,7 @@ TEST_F(Explain, PrintsTheModulesFigures) {
   EXPECT_THAT(finished.out, HasSubstr("comes to d/e = 64 and no further"));
   EXPECT_THAT(finished.out,
               HasSubstr("ridge 200 (given by --ridge):\n    compute limits fused from N = 400 on, "
-                        "unfused at no N"));
+                        "unfused from no N on"));
   EXPECT_THAT(finished.out, ContainsRegex("256.00 MiB \\(.*\\) at N = 11,586\n"));
   EXPECT_THAT(finished.out, ContainsRegex("192.00 GiB \\(.*\\) at N = 321,060\n"));
   EXPECT_THAT(finished.out, ContainsRegex("64 x 64 +16.00 KiB\n +4 x 64 lanes: 16 registers a lane\n"));
@@ -55,13 +55,15 @@ TEST_F(Explain, TakesTheProblemsOfAnExperiment) {
 TEST_F(Explain, ShowsWhatTheTilesOfAnExperimentTake) {
   write("tiles.yaml",
         "name: t\nproblem: {batch: 1, heads: 2, seq: 512, head_dim: 96, dtype: fp32}\n"
-        "kernels: [naive, fused]\ntile: [auto, {q: 32, k: 64}]\n");
+        "kernels: [naive, fused, stats]\ntile: [auto, {q: 32, k: 64}]\n");
   Finished const finished = flashpad({"explain", "tiles.yaml", "--ridge", "20"});
   ASSERT_EQ(finished.code, 0) << finished.err;
   EXPECT_THAT(finished.out,
               ContainsRegex("fused on [a-z]+ 32x64, team of [0-9]+ \\(asked\\): 32 x 96 is 12.00 KiB"));
   EXPECT_THAT(finished.out,
               ContainsRegex("fused on [a-z]+ [0-9]+x[0-9]+, team of [0-9]+ \\(table\\): [0-9]+ x 96 is"));
+  EXPECT_THAT(finished.out,
+              ContainsRegex("stats on [a-z]+ 32x64, team of [0-9]+ \\(asked\\): no accumulator\n"));
   EXPECT_THAT(finished.out, Not(HasSubstr("naive on")));
 }
 

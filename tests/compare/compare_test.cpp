@@ -113,12 +113,21 @@ TEST(Compare, ExplainsWinningTilesByWhatTheyTakeOnChip) {
                         "registers of each of 4 x 64 lanes): x\n"));
 }
 
+TEST(Compare, GivesTheKernelOfStatisticsNoAccumulator) {
+  std::map<std::string, std::string> facts = {{"kernel", "stats"}, {"head_dim", "64"}, {"tile", "64x64"}};
+  Measurements const a = file("a", {row("x", 1, 0.01, 10, facts)});
+  facts["tile"] = "128x64";
+  std::vector<Measurements> const files = {a, file("b", {row("x", 1, 0.01, 10, facts)})};
+  EXPECT_THAT(text(files, {}, compare(files, {}), {}), HasSubstr("(accumulator none, none): x\n"));
+}
+
 TEST(Compare, KeepsTerminalsSafeFromNames) {
-  std::vector<Measurements> const files = {file("a", {row("x\x1b[2J\n", 1, 0.01, 10)}),
-                                           file("b", {row("x\x1b[2J\n", 1, 0.01, 10)})};
+  constexpr char const* name = "x\x1b[2J\n\u202e\u2069\u009b\u00e9\u2026";
+  std::vector<Measurements> const files = {file("a", {row(name, 1, 0.01, 10)}),
+                                           file("b", {row(name, 1, 0.01, 10)})};
   std::string const shown = text(files, {}, compare(files, {}), {});
   EXPECT_THAT(shown, Not(HasSubstr("\x1b")));
-  EXPECT_THAT(shown, HasSubstr("x\\x1b[2J\\x0a"));
+  EXPECT_THAT(shown, HasSubstr("x\\x1b[2J\\x0a\\xe2\\x80\\xae\\xe2\\x81\\xa9\\xc2\\x9b\u00e9\u2026"));
 }
 
 TEST(Compare, DoesNotTestWhatIsTooLittle) {

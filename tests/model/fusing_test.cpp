@@ -96,6 +96,13 @@ TEST(ComputeBound, OfADecodeStepHasALimit) {
   EXPECT_EQ(compute_bound_from(Kernel::fused, work, 8), 16);
 }
 
+TEST(ComputeBound, BehindAWindowUnfusedFallsAgain) {
+  Work work = square(1, 128, DType::fp16);
+  work.mask = Mask::window(1000, 0);
+  EXPECT_EQ(intensity_limit(Kernel::naive_vendor, work), 0);
+  EXPECT_FALSE(compute_bound_from(Kernel::naive_vendor, work, 20).has_value()) << "not for good";
+}
+
 TEST(Tiles, CausalWalkVisitsAboutHalf) {
   EXPECT_EQ(causal_share(1), 1);
   EXPECT_EQ(causal_share(4), 10.0 / 16);
