@@ -22,6 +22,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr char const* format_name = "flashpad tuning cache";
 constexpr int format_version = 1;
+constexpr std::uintmax_t most_bytes = 64 << 20;  // an entry has about 600
 
 constexpr char const* key_texts[] = {"device", "driver", "backend", "kernel",
                                      "engine", "dtype",  "mask",    "flashpad"};
@@ -146,6 +147,11 @@ Cache read_cache(std::string const& file, std::string const& version) {
   std::filesystem::file_status const status = std::filesystem::status(file, error);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
     cache.refused.push_back(text(file, ": refused: it is no regular file"));  // reading it may never end
+    return cache;
+  }
+  std::uintmax_t const bytes = std::filesystem::file_size(file, error);
+  if (!error && bytes > most_bytes) {
+    cache.refused.push_back(text(file, ": refused: it has ", bytes, " bytes; allowed: up to ", most_bytes));
     return cache;
   }
   errno = 0;

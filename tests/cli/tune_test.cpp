@@ -166,6 +166,37 @@ TEST_F(TuneTest, TwoAtOnceAreSafe) {
   EXPECT_EQ(cached().size(), 2u);
 }
 
+// Both keep their timings in one journal, and store one entry.
+TEST_F(TuneTest, TwoMayTuneTheSameProblemAtOnce) {
+  pid_t const one = start({"tune", "tune.yaml"});
+  pid_t const other = start({"tune", "tune.yaml", "--json", "other.json"});
+  for (pid_t const process : {one, other}) {
+    Finished const finished = wait_for(process);
+    EXPECT_EQ(finished.code, 0) << finished.err;
+  }
+  ASSERT_EQ(cached().size(), 1u);
+  nlohmann::json const winner = cached()[0]["winner"];
+  EXPECT_TRUE(winner == json("tune.json")["searches"][0]["winner"] ||
+              winner == json("other.json")["searches"][0]["winner"]);
+  EXPECT_EQ(journal(), "");
+}
+
+TEST_F(TuneTest, AKilledSearchIsResumed) {
+  std::vector<std::string> const slow = {"tune",  "tune.yaml",      "--set", "timing.repetitions=300",
+                                         "--set", "problem.seq=500"};
+  pid_t const process = start(slow);
+  for (int i = 0; i < 12000 && journal().empty(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  kill(process, SIGKILL);
+  static_cast<void>(wait_for(process));
+  ASSERT_FALSE(exists("cache/tuning.json"));
+  EXPECT_FALSE(exists("tune.json"));
+  Finished const resumed = flashpad(slow);
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_GE(json("tune.json")["searches"][0]["resumed"], 1);
+  EXPECT_EQ(cached().size(), 1u);
+}
+
 TEST_F(TuneTest, AnInterruptedSearchIsResumed) {
   // Long enough that the signal finds it searching.
   std::vector<std::string> const slow = {"tune",  "tune.yaml",      "--set", "timing.repetitions=300",

@@ -9,6 +9,8 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include <csignal>
+
 namespace flashpad::tuning {
 namespace {
 
@@ -179,6 +181,37 @@ TEST_F(TuningCache, SeveralProcessesAtOnceLoseNothing) {
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
   }
   EXPECT_EQ(read_cache(m_cache, "1.2.3").entries.size(), std::size_t{processes * stores});
+}
+
+TEST_F(TuningCache, AKilledProcessLeavesItWholeAndUnlocked) {
+  constexpr int rounds = 30;
+  store(m_cache, "1.2.3", entry_for(key_for(64)));
+  for (int round = 0; round < rounds; ++round) {
+    pid_t const child = fork();
+    if (child == 0) {
+      for (;;) store(m_cache, "1.2.3", entry_for(key_for(1024)));
+    }
+    usleep(static_cast<useconds_t>(1000 + 137 * round));
+    kill(child, SIGKILL);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << "it ended by itself";
+    Cache const cache = read_cache(m_cache, "1.2.3");
+    ASSERT_THAT(cache.refused, IsEmpty()) << "after round " << round;
+    ASSERT_EQ(cache.entries.count(key_for(64)), 1u);
+  }
+  EXPECT_THAT(store(m_cache, "1.2.3", entry_for(key_for(4096))), IsEmpty());
+  EXPECT_EQ(read_cache(m_cache, "1.2.3").entries.count(key_for(4096)), 1u);
+}
+
+// A program that makes plans reads the file: it must not take its memory.
+TEST_F(TuningCache, AFileThatIsNoCachesSizeIsRefusedUnread) {
+  store(m_cache, "1.2.3", entry_for(key_for(64)));
+  std::filesystem::resize_file(m_cache, std::uintmax_t{1} << 40);  // takes no blocks
+  EXPECT_THAT(read_cache(m_cache, "1.2.3").refused,
+              ElementsAre(m_cache + ": refused: it has 1099511627776 bytes; allowed: up to 67108864"));
+  EXPECT_THAT(store(m_cache, "1.2.3", entry_for(key_for(64))), ElementsAre(HasSubstr(m_cache + ".refused")));
+  EXPECT_THAT(read_cache(m_cache, "1.2.3").refused, IsEmpty());
 }
 
 TEST(TuningKey, HasWhatChangesTheBestTileAndNoMore) {
