@@ -21,7 +21,7 @@ namespace {
 
 int error(int code, std::string_view message) {
   std::fflush(stdout);
-  fmt::print(stderr, "flashpad: error: {}\n", report::printable(message.substr(0, message.find('\n'))));
+  fmt::print(stderr, "flashpad: error: {}\n", report::printable(message));
   return code;
 }
 
@@ -95,7 +95,9 @@ int main(int argc, char** argv) {
   } catch (Error const& refused) {
     return error(usage, refused.what());
   } catch (std::exception const& unexpected) {
-    return error(failed, unexpected.what());
+    // Kokkos adds its stack. (A line break in a message of ours is of a name that was given.)
+    std::string const text = unexpected.what();
+    return error(failed, text.substr(0, text.find('\n')));
   }
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "experiment/axes.hpp"
 #include "experiment/diagnostics.hpp"
 #include "experiment/scalars.hpp"
 #include "experiment/settings.hpp"
@@ -68,6 +69,13 @@ void read_tune(Node const& root, Experiment& experiment) {
   if (Node const* team = tune->find("team")) space.team = read_counts(*team, "tune.team", max_team);
   if (Node const* stages = tune->find("stages"))
     space.stages = read_counts(*stages, "tune.stages", max_stages);
+  std::size_t configurations = 1;  // of the given lists; an engine's own have up to five values
+  for (auto const* list : {&space.q, &space.k, &space.team, &space.stages})
+    configurations *= std::max<std::size_t>(1, list->size());
+  if (configurations > max_cases)
+    fail(tune->at, "tune",
+         "found " + std::to_string(configurations) + " configurations; allowed: at most " +
+             std::to_string(max_cases));
   if (Node const* observe = tune->find("observe"))
     experiment.tune.observe = read_observe(*observe, experiment);
 }

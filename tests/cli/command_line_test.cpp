@@ -9,6 +9,7 @@
 namespace flashpad::cli {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -56,6 +57,19 @@ TEST_F(CommandLine, MistakesAreOneLineAndExitTwo) {
     EXPECT_THAT(finished.out, IsEmpty());
   }
   EXPECT_THAT(left_behind(), IsEmpty());
+}
+
+TEST_F(CommandLine, ALineBreakInANameHidesNoCause) {
+  std::string const name = "no\n\x1b[2Jfile";
+  for (std::vector<std::string> const& arguments : {std::vector<std::string>{"check", name},
+                                                    {"report", name},
+                                                    {"compare", name, "other"},
+                                                    {"tune", name}}) {
+    Finished const finished = flashpad(arguments);
+    EXPECT_EQ(finished.code, 2);
+    expect_one_error_line(finished);
+    EXPECT_THAT(finished.err, ContainsRegex("no\\\\x0a\\\\x1b\\[2Jfile: .*[Nn]o such file"));
+  }
 }
 
 TEST_F(CommandLine, CheckListsCases) {

@@ -255,6 +255,35 @@ INSTANTIATE_TEST_SUITE_P(
                 "f.yaml:2:9: timing: found a list; allowed: a map with the keys warmup, repetitions, cache"}),
     name_of);
 
+std::string counts(int from, int to) {
+  std::string list = "[";
+  for (int i = from; i <= to; ++i) list += std::to_string(i) + (i == to ? "]" : ", ");
+  return list;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Tune, RefusedExperiment,
+    testing::Values(
+        Refused{"TuneList", smallest + "tune: [1]\n",
+                "f.yaml:2:7: tune: found a list; allowed: a map with the keys q, k, team, stages, observe"},
+        Refused{"TuneZero", smallest + "tune: {q: [0]}\n",
+                "f.yaml:2:12: tune.q[0]: found '0'; allowed: a whole number from 1 to 65536 in plain digits"},
+        Refused{"TuneEmpty", smallest + "tune: {k: []}\n",
+                "f.yaml:2:11: tune.k: found a list of 0 values; allowed: 1 to 64, or auto"},
+        Refused{"TuneLong", smallest + "tune: {k: " + counts(1, 65) + "}\n",
+                "f.yaml:2:11: tune.k: found a list of 65 values; allowed: 1 to 64, or auto"},
+        Refused{"TuneTwice", smallest + "tune: {team: [2, 2]}\n",
+                "f.yaml:2:18: tune.team[1]: repeats 2; allowed: each value once"},
+        Refused{"TuneProduct",
+                smallest + "tune: {q: " + counts(1, 64) + ", k: " + counts(1, 64) + ", team: [1, 2, 3]}\n",
+                "f.yaml:2:7: tune: found 12288 configurations; allowed: at most 10000"},
+        Refused{"ObserveMissing", smallest + "tune: {observe: {seq: 9}}\n",
+                "f.yaml:2:17: tune.observe.batch: missing; allowed: a size, other than the problem's"},
+        Refused{"ObserveNothing", smallest + "tune: {observe: {seq: 0, batch: 2}}\n",
+                "f.yaml:2:23: tune.observe.seq: found '0'; allowed: a whole number from 1 to 2147483647 in "
+                "plain digits"}),
+    name_of);
+
 INSTANTIATE_TEST_SUITE_P(
     Output, RefusedExperiment,
     testing::Values(
