@@ -14,6 +14,7 @@ namespace {
 
 constexpr double row_height = 38;
 constexpr double names = 152;
+constexpr double values = 78;  // the longest is "0.000123", in a phone's letters
 constexpr double width = 452;
 
 std::string beside(Row const& row) {
@@ -31,7 +32,7 @@ Panel panel(std::vector<Item> items) {
   });
   double const most = std::max(items.front().data().tflops.value_or(0), 1e-12);
   double const height = 10 + row_height * static_cast<double>(items.size());
-  double const room = width - names - 60;
+  double const room = width - names - values;
   Svg svg;
   double y = 6;
   for (Item const& item : items) {

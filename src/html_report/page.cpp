@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
@@ -136,9 +137,12 @@ std::string verdict_html(Verdict const& verdict) {
 
 std::string line_of(results::Search const& search) {
   std::string text = fmt::format("{}, {}: {}", search.kernel, search.case_name, search.status);
+  auto const timed = std::count_if(search.trials.begin(), search.trials.end(),
+                                   [](results::Trial const& trial) { return trial.median_s.has_value(); });
   for (results::Trial const& trial : search.trials) {
     if (trial.winner)
-      text += fmt::format(", {} is best of {} configurations", trial.tile, search.trials.size());
+      text += fmt::format(", {} is best of the {} timed, of {} configurations", trial.tile, timed,
+                          search.trials.size());
   }
   if (search.speedup_vs_table)
     text += fmt::format(", {:.2f} times as fast as the table's tile", *search.speedup_vs_table);

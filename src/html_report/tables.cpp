@@ -98,7 +98,7 @@ constexpr RowColumn columns[] = {
     {{"tolerance", true}, [](Item const& i) { return number(i.data().tolerance, exponent); }},
     {{"status", false, "status"}, [](Item const& i) { return text(standing(i.data())); }, true},
     {{"note", false, "note"}, [](Item const& i) { return text(note(i.data())); }},
-    {{"case"}, [](Item const& i) { return text(i.data().case_name); }}};
+    {{"case", false, "case"}, [](Item const& i) { return text(i.data().case_name); }}};
 
 // A column of which no row says anything is left out.
 std::vector<RowColumn> columns_of(std::vector<Item> const& items) {

@@ -128,6 +128,7 @@ TEST(Figures, TilesShowWhatWasPrunedAndWhatWon) {
   EXPECT_EQ(count(body, "cell heat0"), 1u);
   EXPECT_THAT(body, AllOf(HasSubstr("data-row=\"10\""), Not(HasSubstr("data-row=\"16\""))))
       << "the twin lost its cell";
+  EXPECT_THAT(page({file}), HasSubstr("is best of the 6 timed, of 7 configurations"));
 }
 
 TEST(Page, NamesStayText) {
