@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "command.hpp"
 #include "profile_child.hpp"
+#include "write_reports.hpp"
 
 #include <flashpad/error.hpp>
 
@@ -11,6 +12,7 @@
 #include "profile/profiler.hpp"
 #include "report/files.hpp"
 #include "report/json.hpp"
+#include "report/printable.hpp"
 #include "report/traffic_table.hpp"
 
 #include <fmt/format.h>
@@ -167,11 +169,13 @@ int run_profile(ProfileArguments const& arguments, Invocation const& invocation)
   context["interrupted"] = stopped;
   context["profilers"] = described;
   measure::release_backends();
-  if (!experiment.output.json.empty())
-    report::write_file(experiment.output.json, report::json_document(context, rows));
-  if (!experiment.output.csv.empty()) report::write_file(experiment.output.csv, report::csv_document(rows));
+  std::string const lost = write_reports(experiment.output, context, rows);
   fmt::print("{}", report::traffic_table(title_of(experiment, described, arguments.profiler.simulate), rows));
   std::fflush(stdout);
+  if (!lost.empty()) {
+    fmt::print(stderr, "flashpad: error: {}\n", report::printable(lost));
+    return failed;
+  }
   if (stopped) {
     fmt::print(stderr, "flashpad: error: interrupted after {} of {} cases\n", rows.size(),
                experiment.cases.size());

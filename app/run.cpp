@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "command.hpp"
+#include "write_reports.hpp"
 
 #include <flashpad/error.hpp>
 
@@ -11,6 +12,7 @@
 #include "measure/tensor_output.hpp"
 #include "report/files.hpp"
 #include "report/json.hpp"
+#include "report/printable.hpp"
 #include "report/sweep.hpp"
 #include "report/table.hpp"
 
@@ -117,7 +119,7 @@ std::vector<report::Limit> limits_of(Experiment const& experiment) {
   return limits;
 }
 
-std::string summary_of(std::vector<Row> const& rows, Experiment const& experiment) {
+std::string summary_of(std::vector<Row> const& rows, Experiment const& experiment, bool written) {
   std::vector<std::string> parts;
   for (Status const status : {Status::ok, Status::failed, Status::oom, Status::skipped}) {
     auto const count =
@@ -127,7 +129,7 @@ std::string summary_of(std::vector<Row> const& rows, Experiment const& experimen
   std::string text = fmt::format("{} of {} cases: {}", rows.size(), experiment.cases.size(),
                                  parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, ", ")));
   for (auto const& file : {experiment.output.json, experiment.output.csv}) {
-    if (!file.empty()) text += fmt::format("; wrote {}", file.string());
+    if (written && !file.empty()) text += fmt::format("; wrote {}", file.string());
   }
   return text + '\n';
 }
@@ -160,11 +162,13 @@ int run(RunArguments const& arguments, Invocation const& invocation) {
   std::string const title = title_of(experiment);
   std::string const sweep = report::sweep_text(rows, limits_of(experiment));
   measure::release_backends();
-  if (!experiment.output.json.empty())
-    report::write_file(experiment.output.json, report::json_document(context, rows));
-  if (!experiment.output.csv.empty()) report::write_file(experiment.output.csv, report::csv_document(rows));
-  fmt::print("{}{}{}", report::table(title, rows), sweep, summary_of(rows, experiment));
+  std::string const lost = write_reports(experiment.output, context, rows);
+  fmt::print("{}{}{}", report::table(title, rows), sweep, summary_of(rows, experiment, lost.empty()));
   std::fflush(stdout);
+  if (!lost.empty()) {
+    fmt::print(stderr, "flashpad: error: {}\n", report::printable(lost));
+    return failed;
+  }
 
   if (stopped) {
     fmt::print(stderr, "flashpad: error: interrupted after {} of {} cases\n", rows.size(),

@@ -9,6 +9,7 @@
 #include "measure/context.hpp"
 #include "measure/interrupt.hpp"
 #include "report/files.hpp"
+#include "report/printable.hpp"
 #include "report/table.hpp"
 #include "tuning/jobs.hpp"
 #include "tuning/report.hpp"
@@ -222,17 +223,27 @@ int tune(TuneArguments const& arguments, Invocation const& invocation) {
   context["interrupted"] = stopped;
   context["tuning_cache"] = cache;
   measure::release_backends();
-  if (!experiment.output.json.empty())
-    report::write_file(experiment.output.json, tuning::json_document(context, searches, observed));
+  std::string lost;  // what was found is on the screen, whatever becomes of the file
+  try {
+    if (!experiment.output.json.empty())
+      report::write_file(experiment.output.json, tuning::json_document(context, searches, observed));
+  } catch (Error const& error) {
+    lost = error.what();
+  }
 
   std::vector<tuning::Search const*> failures;
   for (tuning::Search const& search : searches) {
     if (search.outcome == tuning::Outcome::failed) failures.push_back(&search);
   }
-  fmt::print("{} of {} searches: {} well; cache {}{}\n", searches.size(), experiment.cases.size(),
-             searches.size() - failures.size(), cache,
-             experiment.output.json.empty() ? "" : "; wrote " + experiment.output.json.string());
+  fmt::print(
+      "{} of {} searches: {} well; cache {}{}\n", searches.size(), experiment.cases.size(),
+      searches.size() - failures.size(), cache,
+      experiment.output.json.empty() || !lost.empty() ? "" : "; wrote " + experiment.output.json.string());
   std::fflush(stdout);
+  if (!lost.empty()) {
+    fmt::print(stderr, "flashpad: error: {}\n", report::printable(lost));
+    return failed;
+  }
   if (stopped) {
     fmt::print(stderr, "flashpad: error: interrupted; the same command goes on from here\n");
     return interrupted_exit();

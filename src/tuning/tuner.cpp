@@ -201,7 +201,13 @@ void Tuner::search_and_store(Case const& asked, Search& search) {
   entry.max_abs_err = winner.timing.max_abs_err.value_or(0);
   entry.case_name = search.problem.problem_key;
   entry.date = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-  store(m_settings.cache, own_version(), entry);
+  try {
+    store(m_settings.cache, own_version(), entry);
+  } catch (Error const& error) {  // what was measured is still told, and kept in the journal
+    search.outcome = Outcome::failed;
+    search.reason = error.what();
+    return;
+  }
   journal.clear();
 }
 

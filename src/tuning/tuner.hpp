@@ -53,7 +53,7 @@ class Tuner {
   Tuner& operator=(Tuner const&) = delete;
   ~Tuner();
 
-  /// Searches and stores the winner. An error of the search is its outcome; of the cache file it is thrown.
+  /// Searches and stores the winner. An error of the search, or of storing, is its outcome.
   Search tune(Case const& problem);
 
   /// Only times one job's share of the candidates, into the journal.

@@ -3,8 +3,10 @@
 #include "process.hpp"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <utility>
 
@@ -94,6 +96,24 @@ TEST_F(OutputsTest, UnwritableResultsAreRefusedBeforeAnythingRuns) {
   expect_one_error_line(finished);
   EXPECT_THAT(finished.err, HasSubstr("plain/r.json"));
   EXPECT_THAT(finished.out, IsEmpty());
+}
+
+// A limit on the size of files stands for a disk that is full by then; the terminal is no file.
+TEST_F(OutputsTest, WhatCannotBeWrittenAtTheEndIsOnTheScreen) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  auto const signal_before = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit const small{64, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  Finished const finished =
+      flashpad_on_terminal({"run", "small.yaml", "--json", "a.json", "--filter", "n64"});
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, signal_before);
+  EXPECT_EQ(finished.code, 1);
+  EXPECT_THAT(finished.out, HasSubstr("cases: "));
+  EXPECT_THAT(finished.out, ::testing::Not(HasSubstr("wrote a.json")));
+  EXPECT_THAT(finished.out, HasSubstr("flashpad: error: a.json: cannot be written: File too large"));
+  EXPECT_FALSE(exists("a.json"));
 }
 
 }  // namespace

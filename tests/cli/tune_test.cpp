@@ -283,6 +283,19 @@ TEST_F(TuneTest, InterruptedJobsAreResumedToo) {
   EXPECT_GE(json("tune.json")["searches"][0]["resumed"], 1);
 }
 
+TEST_F(TuneTest, WhatCannotBeStoredIsToldAndKeptForTheNextTime) {
+  std::filesystem::create_directories(m_folder / "cache" / "tuning.json.lock");
+  Finished const lost = flashpad({"tune", "tune.yaml"});
+  EXPECT_EQ(lost.code, 1);
+  EXPECT_THAT(lost.out, HasSubstr("64x64"));
+  EXPECT_THAT(lost.err, HasSubstr("cache/tuning.json.lock: cannot be locked"));
+  expect_one_error_line(lost);
+  EXPECT_EQ(json("tune.json")["searches"][0]["status"], "failed");
+  std::filesystem::remove(m_folder / "cache" / "tuning.json.lock");
+  ASSERT_EQ(flashpad({"tune", "tune.yaml"}).code, 0);
+  EXPECT_GE(json("tune.json")["searches"][0]["resumed"], 4);
+}
+
 TEST_F(TuneTest, AllFailedIsAnErrorAndStoresNothing) {
   Finished const finished =
       flashpad({"tune", "tune.yaml", "--set", "engine=simt", "--set", "memory_limit=1024"});
