@@ -51,3 +51,14 @@ function(flashpad_test)
                # What the user has tuned is not to be seen. Of its own, as discovery takes a list apart.
                ENVIRONMENT_MODIFICATION "FLASHPAD_TUNING_CACHE=set:off")
 endfunction()
+
+# flashpad_skipped_test(<name> <label> <reason>): a test that is not there, with the reason. It runs nothing, so that
+# the word that skips it can hide no failure.
+function(flashpad_skipped_test name label reason)
+  add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: ${reason}")
+  set_tests_properties(${name} PROPERTIES LABELS ${label} SKIP_REGULAR_EXPRESSION "^SKIPPED: ")
+endfunction()
+
+# For the tests that read the instructions of CUDA kernels.
+find_program(FLASHPAD_CUOBJDUMP cuobjdump HINTS ${CUDAToolkit_BIN_DIR})
+mark_as_advanced(FLASHPAD_CUOBJDUMP)

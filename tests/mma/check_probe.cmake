@@ -1,9 +1,14 @@
-# Compiles mma_probe.cu for one architecture and looks at what came out.
-#   cmake -DNVCC= -DARCH= -DSOURCE_DIR= -DWORK_DIR= [-DCUOBJDUMP=] -P check_probe.cmake
-set(object ${WORK_DIR}/mma_probe_${ARCH}.cubin)
+# Compiles mma_probe.cu for one architecture and reads what the assembler says of spills.
+#   cmake -DNVCC= -DARCH= -DSOURCE_DIR= -DOBJECT= -P check_probe.cmake
+#
+# No more than these bytes of the kernel that spills most (stores, loads) and no more kernels that spill: what nvcc 13.0
+# makes of them (docs/mma.md). The two or three that use every register they may spill loop counters around the probe's team.
+set(most_80 32 56 3)
+set(most_90 52 96 2)
+
 execute_process(
   COMMAND ${NVCC} -std=c++20 -O3 -arch=sm_${ARCH} --expt-relaxed-constexpr -I${SOURCE_DIR} -I${SOURCE_DIR}/src
-          -Xptxas -v -cubin ${SOURCE_DIR}/tests/mma/mma_probe.cu -o ${object}
+          -Xptxas -v -cubin ${SOURCE_DIR}/tests/mma/mma_probe.cu -o ${OBJECT}
   RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE errors)
 string(APPEND output "${errors}")
 if(NOT result EQUAL 0)
@@ -21,25 +26,22 @@ list(LENGTH spills reports)
 if(NOT reports EQUAL count)
   message(FATAL_ERROR "${reports} reports of spills for ${count} kernels\n${output}")
 endif()
-# Kokkos' own build of these kernels spills nothing (nvcc 13.0, sm_90: docs/mma.md). Around the probe's team the two
-# kernels that use every register they may spill up to a dozen loop counters; an array in local memory would be more.
-set(allowed 64)
+list(GET most_${ARCH} 0 most_stores)
+list(GET most_${ARCH} 1 most_loads)
+list(GET most_${ARCH} 2 most_kernels)
+set(spilling 0)
 foreach(spill IN LISTS spills)
   string(REGEX MATCHALL "[0-9]+" numbers "${spill}")
   list(GET numbers 1 stores)
-  if(stores GREATER allowed)
-    message(FATAL_ERROR "a kernel uses local memory: ${spill}; allowed: ${allowed} bytes of spill stores\n${output}")
+  list(GET numbers 2 loads)
+  if(stores GREATER most_stores OR loads GREATER most_loads)
+    message(FATAL_ERROR "sm_${ARCH}: ${spill}; allowed: ${most_stores} bytes of stores, ${most_loads} of loads\n${output}")
+  endif()
+  if(stores GREATER 0 OR loads GREATER 0)
+    math(EXPR spilling "${spilling} + 1")
   endif()
 endforeach()
-
-if(CUOBJDUMP)
-  execute_process(COMMAND ${CUOBJDUMP} -sass ${object} OUTPUT_VARIABLE sass RESULT_VARIABLE result)
-  string(REGEX MATCHALL "HMMA\\.16816\\.F32|HMMA\\.1688\\.F32\\.TF32" products "${sass}")
-  list(LENGTH products products)
-  if(NOT result EQUAL 0 OR products LESS 1000)
-    message(FATAL_ERROR "SASS: ${products} HMMA, where more than 1000 were expected")
-  endif()
-  message("sm_${ARCH}: ${count} kernels, spills within ${allowed} bytes, ${products} HMMA")
-else()
-  message("sm_${ARCH}: ${count} kernels, spills within ${allowed} bytes; no cuobjdump here to look at their instructions")
+if(spilling GREATER most_kernels)
+  message(FATAL_ERROR "sm_${ARCH}: ${spilling} kernels spill; allowed: ${most_kernels}\n${output}")
 endif()
+message("sm_${ARCH}: ${count} kernels, ${spilling} of which spill, within ${most_stores} bytes of stores and ${most_loads} of loads")
