@@ -103,8 +103,8 @@ TEST_F(OutputsTest, WhatCannotBeWrittenAtTheEndIsOnTheScreen) {
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
   auto const signal_before = std::signal(SIGXFSZ, SIG_IGN);
-  rlimit const small{64, before.rlim_max};
-  setrlimit(RLIMIT_FSIZE, &small);
+  rlimit const lower{64, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &lower);
   Finished const finished =
       flashpad_on_terminal({"run", "small.yaml", "--json", "a.json", "--filter", "n64"});
   setrlimit(RLIMIT_FSIZE, &before);
