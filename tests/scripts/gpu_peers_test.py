@@ -59,6 +59,10 @@ class Arguments(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
             self.assertIn(says, done.stderr)
 
+    def test_nobody_may_be_asked_for(self):
+        a = gpu_peers.arguments(["--library", sys.executable, "--peers", "--lengths", "--causal", "0", "--decode", "4096"])
+        self.assertEqual((a.peers, [c["nk"] for c in gpu_peers.cells_of(a)]), ([], [4096] * 4))
+
     def test_float32_has_engines_and_the_seed_is_kept_or_drawn(self):
         given = ["--library", sys.executable, "--dtype", "fp32", "--ours", "fused:mma-tf32x3", "fused:simt"]
         self.assertEqual(gpu_peers.arguments([*given, "--seed", "7"]).seed, 7)
