@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "attention/measured_choice.hpp"
 #include "attention/runner.hpp"
 #include "attention/tuned.hpp"
 #include "problem/text.hpp"
 
-#include <algorithm>
-#include <iterator>
-#include <limits>
 #include <utility>
 
 namespace flashpad::detail {
@@ -31,22 +29,6 @@ class EitherRunner final : public Runner<Exec> {
   std::unique_ptr<Runner<Exec>> m_first, m_second;
 };
 
-/// One row of what was measured: the kernel that was fastest up to these sizes on GPUs of one generation.
-struct MeasuredChoice {
-  std::int64_t most_dim;
-  std::int64_t most_keys;
-  Kernel kernel;
-  char const* lead;
-};
-
-/// For 16-bit types on compute capability 9.0; the first row that fits holds. bf16 on an H200, with d from 32
-/// to 256, N from 128 to 8192, full and causal, 16384 tokens and one batch entry (docs/hopper.md, "What auto
-/// takes").
-inline constexpr MeasuredChoice measured_on_hopper[] = {
-    {32, 128, Kernel::fused, "1.05 to 1.08 times hopper up to d = 32 and 128 keys"},
-    {256, std::numeric_limits<std::int64_t>::max(), Kernel::hopper, "1.0 to 3.9 times fused"},
-};
-
 /// What `auto` chooses: hopper where it can and was measured to be faster, else fused. Naive is never chosen:
 /// its scores go through memory.
 template <class Exec>
@@ -57,14 +39,8 @@ std::unique_ptr<Runner<Exec>> make_automatic(Request<Exec> request) {
   std::string const naive =
       text("naive passed over: it moves ", scores / 1e6, " MB of scores through memory");
   std::string hopper = hopper_refusal(request);
-  auto const* const row = std::find_if(
-      std::begin(measured_on_hopper), std::end(measured_on_hopper), [&](MeasuredChoice const& each) {
-        return std::max(s.head_dim, s.value_dim) <= each.most_dim && s.seq_k <= each.most_keys;
-      });
-  bool const known = row != std::end(measured_on_hopper);
-  if (hopper.empty() && known && row->kernel != Kernel::hopper) {
-    hopper = text("measured: fused is ", row->lead);
-  }
+  MeasuredChoice const* const row = measured_choice(s);
+  if (hopper.empty() && row != nullptr && row->kernel != Kernel::hopper) hopper = lead_of(*row, s);
   request.options.kernel = Kernel::fused;
   auto fused = with_tuned_tile<Exec>(request, make_fused<Exec>);
   if (!hopper.empty()) {
@@ -76,9 +52,7 @@ std::unique_ptr<Runner<Exec>> make_automatic(Request<Exec> request) {
   std::string const engine = fused->choice.engine;
   auto either = std::make_unique<EitherRunner<Exec>>(with_tuned_tile<Exec>(request, make_hopper<Exec>),
                                                      std::move(fused));
-  either->choice.why =
-      text("auto: hopper", known ? ", measured " : "", known ? row->lead : "", "; fused (", engine,
-           ") takes calls with tensors that hopper's copy engine cannot address; ", naive);
+  either->choice.why = why_hopper(row, s, engine) + "; " + naive;
   return either;
 }
 

@@ -119,6 +119,9 @@ TEST(Plan, TellsWhatItChose) {
   EXPECT_GT(fused.scratch_bytes, 0);
   EXPECT_EQ(fused.workspace_bytes, 0);
   EXPECT_THAT(fused.why, testing::HasSubstr("naive passed over"));
+#if !defined(KOKKOS_ENABLE_CUDA)
+  EXPECT_THAT(fused.why, testing::HasSubstr("; hopper passed over: kernel: hopper is not available on "));
+#endif
   Choice const naive = Plan<Exec>(exec, u.shape, DType::fp32, {.kernel = Kernel::naive}).choice();
   EXPECT_EQ(naive.workspace_bytes, 2 * 30 * 40 * 4);
   EXPECT_EQ(naive.tile, Tile{});

@@ -344,6 +344,9 @@ TEST(HopperRefusal, NamesTheArgument) {
   call.v.stride_n = 130;
   EXPECT_EQ(hopper_refusal(call),
             "v: its stride of 130 bytes is not a multiple of 16; the copy engine of hopper needs it");
+  call.k.data = reinterpret_cast<char*>(std::uintptr_t{4096 + 8});
+  EXPECT_EQ(hopper_refusal(call),
+            "k: its address is not a multiple of 16 bytes; the copy engine of hopper needs it");
   call.shape.head_dim = 264;
   EXPECT_EQ(hopper_refusal(call), "head_dim: 264 is too large for hopper; allowed: up to 256");
   call.shape.head_dim = 60;
