@@ -207,7 +207,7 @@ def measure(cell, names, flashpad, baseline, orders, clock, a):
         out[name] = {"name": name, **cell}
         try:
             ours = name.removeprefix("flashpad-") if name.startswith("flashpad-") else None
-            limit = a.vendor_limit if ours == "naive-vendor" else 0
+            limit = a.vendor_limit if ours and ours.partition(":")[0] == "naive-vendor" else 0
             if name == "baseline":
                 call = baseline.prepare(cell, q, k, v, a.ours[0], 0)
             else:
