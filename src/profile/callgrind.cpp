@@ -12,45 +12,83 @@
 #define FLASHPAD_CALLGRIND(request) static_cast<void>(0)
 #endif
 
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <filesystem>
-#include <map>
+#include <iterator>
 #include <sstream>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 namespace flashpad::profile {
 
 namespace {
 
-// "events: Ir Dr ..." and "totals: 1 2 ...": one number an event.
-std::map<std::string, double> totals_of(std::string const& text) {
-  std::string names;
-  std::string numbers;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("events:")) names = line.substr(7);
-    if (line.starts_with("totals:")) numbers = line.substr(7);
-  }
-  std::map<std::string, double> totals;
-  std::istringstream values(numbers);
-  std::istringstream events(names);
-  double value = 0;
-  for (std::string event; events >> event;) {
-    // Trailing zeros are left out.
-    totals[event] = values >> value ? value : 0;
-  }
-  return numbers.empty() ? std::map<std::string, double>() : totals;
+std::vector<std::string> words_of(std::string const& line) {
+  std::istringstream stream(line);
+  return {std::istream_iterator<std::string>(stream), std::istream_iterator<std::string>()};
 }
 
-// "desc: LL cache: 33554432 B, 64 B, 16-way associative"
-double line_bytes(std::string const& text) {
-  std::size_t const at = text.find("desc: LL cache: ");
-  if (at == std::string::npos) return 0;
-  double size = 0;
-  double line = 0;
-  std::string unit;
-  std::istringstream words(text.substr(at + 16, text.find('\n', at) - at - 16));
-  words >> size >> unit >> line;
-  return line;
+std::uint64_t whole_number(std::string const& word, std::string const& line) {
+  std::uint64_t number = 0;
+  auto const [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (error != std::errc() || end != word.data() + word.size()) {
+    throw Error(fmt::format("callgrind: `{}` in its output's line `{}` is no whole number of 0 or more",
+                            brief(word, 40), brief(line, 120)));
+  }
+  return number;
+}
+
+/// What is read of an output file.
+struct Profile {
+  std::vector<std::string> events;    ///< "events: Ir Dr ..."
+  std::vector<std::uint64_t> totals;  ///< "totals: 1 2 ...", one number an event
+  std::vector<std::uint64_t> sums;    ///< of the lines of costs
+  std::size_t positions = 1;          ///< words before the costs of a line
+  std::uint64_t cache_bytes = 0;      ///< "desc: LL cache: 33554432 B, 64 B, 16-way ..."
+  std::uint64_t line_bytes = 0;
+};
+
+// Trailing zeros are left out of a line.
+std::vector<std::uint64_t> costs_of(std::string const& line, std::size_t from, std::size_t events) {
+  std::vector<std::string> const words = words_of(line);
+  if (words.size() < from || words.size() > from + events) {
+    throw Error(fmt::format("callgrind: its output's line `{}` has no number for each of {} events",
+                            brief(line, 120), events));
+  }
+  std::vector<std::uint64_t> costs(events, 0);
+  for (std::size_t i = from; i < words.size(); ++i) costs[i - from] = whole_number(words[i], line);
+  return costs;
+}
+
+void read_cache(std::string const& line, Profile& profile) {
+  std::vector<std::string> const words = words_of(line);
+  if (words.size() < 7 || words[4] != "B," || words[6] != "B,")
+    throw Error(fmt::format("callgrind: `{}` says no sizes in bytes of a cache", brief(line, 120)));
+  profile.cache_bytes = whole_number(words[3], line);
+  profile.line_bytes = whole_number(words[5], line);
+}
+
+Profile read_lines(std::string const& text) {
+  Profile profile;
+  bool inclusive = false;  // what follows "calls=" is the callee's cost, which its own lines have too
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    bool const of_call = std::exchange(inclusive, line.starts_with("calls="));
+    if (line.starts_with("desc: LL cache: ")) read_cache(line, profile);
+    if (line.starts_with("positions:")) profile.positions = words_of(line).size() - 1;
+    if (line.starts_with("events:")) {
+      profile.events = words_of(line.substr(7));
+      profile.sums.assign(profile.events.size(), 0);
+    }
+    if (line.starts_with("totals:")) profile.totals = costs_of(line, 1, profile.events.size());
+    if (of_call || line.find_first_of("0123456789+-*") != 0) continue;
+    std::vector<std::uint64_t> const costs = costs_of(line, profile.positions, profile.events.size());
+    for (std::size_t i = 0; i < costs.size(); ++i) profile.sums[i] += costs[i];
+  }
+  return profile;
 }
 
 class Callgrind final : public Profiler {
@@ -89,19 +127,31 @@ class Callgrind final : public Profiler {
 }  // namespace
 
 Counters read_callgrind(std::string const& text, std::int64_t calls) {
-  std::map<std::string, double> const totals = totals_of(text);
-  double const line = line_bytes(text);
-  double lines = 0;
-  for (char const* event : {"ILmr", "DLmr", "DLmw", "ILdmr", "DLdmr", "DLdmw"}) {
-    auto const found = totals.find(event);
-    if (found == totals.end() || line <= 0)
-      throw Error(fmt::format("callgrind: its output lacks {}", line <= 0 ? "the size of a line" : event));
-    lines += found->second;
+  Profile const profile = read_lines(text);
+  auto const total_of = [&](char const* event) {
+    auto const found = std::find(profile.events.begin(), profile.events.end(), event);
+    if (found == profile.events.end()) throw Error(fmt::format("callgrind: its output lacks {}", event));
+    return static_cast<double>(profile.totals[static_cast<std::size_t>(found - profile.events.begin())]);
+  };
+  if (profile.line_bytes == 0) throw Error("callgrind: its output lacks the size of a line");
+  if (profile.line_bytes > profile.cache_bytes) {
+    throw Error(fmt::format("callgrind: its cache of {} bytes has lines of {}", profile.cache_bytes,
+                            profile.line_bytes));
   }
+  if (profile.totals.empty() || profile.totals.size() != profile.events.size())
+    throw Error("callgrind: its output lacks totals");
+  if (total_of("Ir") <= 0) throw Error("callgrind: it counted no instruction in the range");
+  // Fewer numbers than events may be zeros left out, or a file cut short. The format has totals for this
+  // check: they are the last line, and the sum of all lines of costs (not of `summary`, which is wrong once
+  // counting began in the middle).
+  if (profile.totals != profile.sums)
+    throw Error("callgrind: its output is not whole: the totals are not the sum of its lines");
+  double lines = 0;
+  for (char const* event : {"ILmr", "DLmr", "DLmw", "ILdmr", "DLdmr", "DLdmw"}) lines += total_of(event);
   Counters counters;
   counters.profiler = "callgrind";
   counters.calls = calls;
-  counters.simulated_bytes = lines * line / static_cast<double>(calls);
+  counters.simulated_bytes = lines * static_cast<double>(profile.line_bytes) / static_cast<double>(calls);
   return counters;
 }
 

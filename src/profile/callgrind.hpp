@@ -9,7 +9,8 @@
 namespace flashpad::profile {
 
 /// What a call moved to and from memory in callgrind's model of two levels of caches with write-back, from
-/// the text of a profile that it wrote. Throws Error where it lacks the events.
+/// the text of a profile that it wrote. Throws Error where it lacks the events, has anything but whole
+/// numbers, counted no instruction or is not whole.
 Counters read_callgrind(std::string const& text, std::int64_t calls);
 
 // Told from inside the program: whether callgrind can be (valgrind's header was there at build time), that

@@ -4,6 +4,7 @@
 #include <flashpad/error.hpp>
 
 #include "measure/interrupt.hpp"
+#include "report/printable.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -52,14 +53,25 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 }  // namespace
 
+std::string brief(std::string_view words, std::size_t most) {
+  constexpr std::string_view more = "...";
+  std::string line = report::printable(words.substr(0, most + 1));
+  if (line.size() <= most) return line;
+  // Not between the bytes of one character of UTF-8.
+  std::size_t end = most - more.size();
+  while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xc0) == 0x80) --end;
+  return line.substr(0, end).append(more);
+}
+
 std::string Ended::reason() const {
   std::string last;
   std::istringstream lines(err);
   for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("flashpad: error: ")) return line.substr(17);
+    if (line.starts_with("flashpad: error: "))
+      return brief(line.substr(17), 1000);  // what is allowed may be a long list
     if (!line.empty()) last = line;
   }
-  if (!last.empty()) return last;
+  if (!last.empty()) return brief(last);
   return code > 128 ? fmt::format("ended by signal {}", code - 128)
                     : fmt::format("ended with exit code {} and without a word", code);
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,13 +13,16 @@ namespace flashpad::profile {
 /// A program and its arguments.
 using Command = std::vector<std::string>;
 
+/// Another program's words, fit for an error: one line of at most `most` bytes, control characters as \xNN.
+std::string brief(std::string_view words, std::size_t most = 200);
+
 /// What a finished program left.
 struct Ended {
   int code = 0;  ///< exit code; 128 + signal where one ended it
   std::string out, err;
 
-  /// The first line of standard error that begins as the driver's errors do, or else the last one; how it
-  /// ended where there is none.
+  /// The first line of standard error that begins as the driver's errors do, or else the last one, brief();
+  /// how it ended where there is none.
   [[nodiscard]] std::string reason() const;
 };
 

@@ -3,11 +3,14 @@
 
 #include <flashpad/error.hpp>
 
+#include "profile/command.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <regex>
 
 namespace flashpad::profile {
 
@@ -62,12 +65,13 @@ std::string CsvTable::at(std::size_t line, std::string const& column) const {
 }
 
 double csv_number(std::string const& text, std::string const& what) {
+  static std::regex const form(R"(([0-9]+|[0-9]{1,3}(,[0-9]{3})+)(\.[0-9]*)?([eE][-+]?[0-9]+)?)");
   std::string digits = text;
   std::erase(digits, ',');
-  char* end = nullptr;
-  double const number = std::strtod(digits.c_str(), &end);
-  if (digits.empty() || *end != '\0' || !std::isfinite(number)) {
-    throw Error(fmt::format("{} is `{}`; a number was expected", what, text));
+  double const number = std::strtod(digits.c_str(), nullptr);
+  // std::regex takes stack by the character, and the text may be of any length.
+  if (text.size() > 64 || !std::regex_match(text, form) || !std::isfinite(number)) {
+    throw Error(fmt::format("{} is `{}`; a number of 0 or more was expected", what, brief(text)));
   }
   return number;
 }

@@ -27,7 +27,9 @@ class CsvTable {
   std::vector<std::vector<std::string>> m_lines;
 };
 
-/// A number with or without commas between its thousands; throws Error, naming `what`, where it is none.
+/// What a profiler counted: a decimal number of 0 or more, with or without commas between groups of three
+/// digits (`1,234,567.5`). Throws Error, naming `what`, for anything else: a sign, hexadecimal digits, or the
+/// comma of a locale that writes `1,5`.
 double csv_number(std::string const& text, std::string const& what);
 
 }  // namespace flashpad::profile

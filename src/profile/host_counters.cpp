@@ -54,6 +54,18 @@ std::string cpu_info(std::string const& key) {
   return {};
 }
 
+// Scaled up from the time that the processor had a counter for it; nothing where it never had one.
+std::optional<double> counted(int file) {
+  struct {
+    std::uint64_t value, enabled, running;
+  } count{};
+  if (file < 0 || ::read(file, &count, sizeof(count)) != static_cast<ssize_t>(sizeof(count)) ||
+      count.running == 0)
+    return std::nullopt;
+  return static_cast<double>(count.value) * static_cast<double>(count.enabled) /
+         static_cast<double>(count.running);
+}
+
 void add_flops(std::vector<HostEvent>& events, std::string const& what, std::uint64_t config, double weight) {
   events.push_back({what, PERF_TYPE_RAW, config, &Counters::flops, weight, false});
 }
@@ -64,7 +76,7 @@ std::vector<HostEvent> host_events(std::string const& vendor, int family) {
   std::vector<HostEvent> events = {
       {"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, &Counters::cycles},
       {"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, &Counters::instructions},
-      {"cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, &Counters::cache_misses},
+      {"cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, &Counters::cache_misses, 1, false},
   };
   if (vendor == "AuthenticAMD" && family >= 0x17) {
     // PMCx003, retired SSE and AVX FLOPs of all kinds; a multiply-add counts two. bfloat16 products have
@@ -89,44 +101,55 @@ std::vector<HostEvent> host_events() {
 HostCounters::HostCounters(std::vector<HostEvent> events) {
   for (HostEvent& event : events) {
     int const file = open_event(event);
-    if (file >= 0) {
-      m_open.push_back({std::move(event), file});
-    } else if (event.required) {
-      int const cause = errno;
-      for (Open const& open : m_open) ::close(open.file);
-      throw Denied(fmt::format("profile: the kernel gives no hardware counters: {}: {}; {}", event.name,
-                               std::strerror(cause), what_to_do(cause)));
+    int const cause = errno;
+    bool const denied = file < 0 && event.required;
+    m_open.push_back({std::move(event), file});
+    if (denied) {
+      close();
+      throw Denied(fmt::format("profile: the kernel gives no hardware counters: {}: {}; {}",
+                               m_open.back().event.name, std::strerror(cause), what_to_do(cause)));
     }
   }
 }
 
-HostCounters::~HostCounters() {
-  for (Open const& open : m_open) ::close(open.file);
+HostCounters::~HostCounters() { close(); }
+
+void HostCounters::close() {
+  for (Open const& open : m_open) {
+    if (open.file >= 0) ::close(open.file);
+  }
 }
 
 void HostCounters::start() {
-  for (Open const& open : m_open) ::ioctl(open.file, PERF_EVENT_IOC_ENABLE, 0);
+  for (Open const& open : m_open) {
+    if (open.file >= 0) ::ioctl(open.file, PERF_EVENT_IOC_ENABLE, 0);
+  }
 }
 
 void HostCounters::stop() {
-  for (Open const& open : m_open) ::ioctl(open.file, PERF_EVENT_IOC_DISABLE, 0);
+  for (Open const& open : m_open) {
+    if (open.file >= 0) ::ioctl(open.file, PERF_EVENT_IOC_DISABLE, 0);
+  }
 }
 
 Counters HostCounters::read(std::int64_t calls) const {
   Counters counters;
   counters.profiler = "perf_event";
   counters.calls = calls;
+  std::vector<std::optional<double> Counters::*> incomplete;
   for (Open const& open : m_open) {
-    struct {
-      std::uint64_t value, enabled, running;
-    } count{};
-    if (::read(open.file, &count, sizeof(count)) != static_cast<ssize_t>(sizeof(count)) || count.running == 0)
-      continue;
-    double const scale = static_cast<double>(count.enabled) / static_cast<double>(count.running);
+    std::optional<double> const count = counted(open.file);
+    if (open.event.required && count.value_or(0) <= 0) {
+      throw Error(fmt::format(
+          "perf_event: {} {}; allowed: a machine that counts them, with no other profiler at work, or "
+          "--simulate for callgrind's model of caches",
+          open.event.name, count ? "were counted as 0" : "were never counted in the range"));
+    }
     std::optional<double>& field = counters.*open.event.field;
-    field = field.value_or(0) +
-            static_cast<double>(count.value) * scale * open.event.weight / static_cast<double>(calls);
+    if (!count) incomplete.push_back(open.event.field);
+    field = field.value_or(0) + count.value_or(0) * open.event.weight / static_cast<double>(calls);
   }
+  for (auto const field : incomplete) (counters.*field).reset();
   return counters;
 }
 

@@ -17,7 +17,7 @@ struct HostEvent {
   std::uint64_t config = 0;
   std::optional<double> Counters::*field = nullptr;
   double weight = 1;     ///< of one count; several events may add up to one field
-  bool required = true;  ///< without it nothing is counted at all
+  bool required = true;  ///< it is never 0 where there are counters, and without it nothing is counted at all
 };
 
 /// Cycles, instructions, misses of the last-level cache, and retired floating-point operations where this
@@ -29,7 +29,7 @@ std::vector<HostEvent> host_events();
 class HostCounters {
  public:
   /// Opens the events, not counting yet. Throws Denied, with the cause and what to do, where one that is
-  /// required cannot be; one that is not stays null.
+  /// required cannot be; where one that is not cannot be, its field stays null, whichever others add to it.
   explicit HostCounters(std::vector<HostEvent> events = host_events());
   ~HostCounters();
   HostCounters(HostCounters const&) = delete;
@@ -38,14 +38,17 @@ class HostCounters {
   void start();
   void stop();
   /// What was counted between start and stop, a call's share. Where there were more events than the processor
-  /// has counters, each is scaled up by the time that it was counted for.
+  /// has counters, each is scaled up by the time that it was counted for. Throws Error where one that is
+  /// required was never counted, or counted nothing; a field of which any other was never counted is null.
   [[nodiscard]] Counters read(std::int64_t calls) const;
 
  private:
   struct Open {
     HostEvent event;
-    int file;
+    int file;  ///< -1 where it could not be opened
   };
+  void close();
+
   std::vector<Open> m_open;
 };
 

@@ -5,12 +5,12 @@
 #include "profile/profiler.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <array>
 #include <cmath>
 #include <map>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 namespace flashpad::profile {
@@ -24,25 +24,40 @@ constexpr char const* l2_hits = "lts__t_sector_hit_rate.pct";
 constexpr char const* warps = "sm__warps_active.avg.pct_of_peak_sustained_active";
 constexpr char const* local_loads = "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum";
 constexpr char const* local_stores = "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum";
-constexpr std::array metrics = {dram_read, dram_write, l2_bytes, l2_hits, warps, local_loads, local_stores};
+/// A metric and the unit that it comes in.
+struct Metric {
+  char const* name;
+  std::string_view unit;
+};
+constexpr std::array<Metric, 7> metrics = {{{dram_read, "byte"},
+                                            {dram_write, "byte"},
+                                            {l2_bytes, "byte"},
+                                            {l2_hits, "%"},
+                                            {warps, "%"},
+                                            {local_loads, "sector"},
+                                            {local_stores, "sector"}}};
 constexpr double sector_bytes = 32;
 
 /// Values of one kernel, or of a range.
 using Values = std::map<std::string, double>;
 
-// "Kbyte", "Mbyte", "Gsector": ncu's units go by thousands.
-double scale_of(std::string const& unit) {
-  for (std::string_view const base : {"byte", "sector"}) {
-    if (!unit.ends_with(base) || unit.size() != base.size() + 1) continue;
+// "Kbyte", "Mbyte", "Gsector": ncu's units go by thousands. Any other word (KiB, Mbit, byte/second) would be
+// taken for bytes.
+double scale_of(std::string_view unit, Metric const& metric) {
+  if (unit == metric.unit) return 1;
+  if (metric.unit != "%" && unit.size() == metric.unit.size() + 1 && unit.ends_with(metric.unit)) {
     std::size_t const power = std::string_view("KMGTP").find(unit.front());
-    if (power == std::string_view::npos) throw Error(fmt::format("ncu: unit `{}` is not known", unit));
-    return std::pow(1000.0, static_cast<double>(power + 1));
+    if (power != std::string_view::npos) return std::pow(1000.0, static_cast<double>(power + 1));
   }
-  return 1;
+  throw Error(fmt::format("ncu: {} comes in `{}`; allowed: {}{}", metric.name, brief(unit), metric.unit,
+                          metric.unit == "%" ? "" : ", with K, M, G, T or P before it"));
 }
 
-double value_of(std::string const& metric, std::string const& text, std::string const& unit) {
-  return csv_number(text, "ncu: " + metric) * scale_of(unit);
+double value_of(Metric const& metric, std::string const& text, std::string const& unit) {
+  double const value = csv_number(text, fmt::format("ncu: {}", metric.name)) * scale_of(unit, metric);
+  if (metric.unit == "%" && value > 100)
+    throw Error(fmt::format("ncu: {} is {} %; allowed: 0 to 100", metric.name, value));
+  return value;
 }
 
 // A column a metric; the line of units has no ID.
@@ -51,9 +66,10 @@ std::vector<Values> read_raw(CsvTable const& table) {
   std::size_t const first = table.lines() > 0 && table.at(0, "ID").empty() ? 1 : 0;
   for (std::size_t line = first; line < table.lines(); ++line) {
     Values values;
-    for (std::string const metric : metrics) {
-      if (!table.has(metric)) continue;
-      values[metric] = value_of(metric, table.at(line, metric), first == 1 ? table.at(0, metric) : "");
+    for (Metric const& metric : metrics) {
+      if (!table.has(metric.name)) continue;
+      values[metric.name] =
+          value_of(metric, table.at(line, metric.name), first == 1 ? table.at(0, metric.name) : "");
     }
     kernels.push_back(values);
   }
@@ -63,9 +79,12 @@ std::vector<Values> read_raw(CsvTable const& table) {
 std::vector<Values> read_details(CsvTable const& table) {
   std::map<std::string, Values> kernels;
   for (std::size_t line = 0; line < table.lines(); ++line) {
-    std::string const metric = table.at(line, "Metric Name");
-    kernels[table.at(line, "ID")][metric] =
-        value_of(metric, table.at(line, "Metric Value"), table.at(line, "Metric Unit"));
+    Values& values = kernels[table.at(line, "ID")];
+    std::string const name = table.at(line, "Metric Name");
+    for (Metric const& metric : metrics) {
+      if (name == metric.name)
+        values[name] = value_of(metric, table.at(line, "Metric Value"), table.at(line, "Metric Unit"));
+    }
   }
   std::vector<Values> list;
   for (auto const& [id, values] : kernels) list.push_back(values);
@@ -98,6 +117,12 @@ Log split(std::string const& text) {
   return log;
 }
 
+std::string metric_names() {
+  std::string names;
+  for (Metric const& metric : metrics) names += fmt::format("{}{}", names.empty() ? "" : ",", metric.name);
+  return names;
+}
+
 class Ncu final : public Profiler {
  public:
   Ncu(std::string program, std::string replay) : m_program(std::move(program)), m_replay(std::move(replay)) {}
@@ -120,22 +145,14 @@ class Ncu final : public Profiler {
     // The range is that between cudaProfilerStart and cudaProfilerStop. Run anew for each pass, it needs no
     // memory saved and restored between passes, which would stand in the caches; and kernels follow each
     // other as in use.
-    Command command = {m_program,
-                       "--replay-mode",
-                       m_replay,
-                       "--cache-control",
-                       "none",
-                       "--clock-control",
-                       "none",
-                       "--metrics",
-                       fmt::format("{}", fmt::join(metrics, ",")),
-                       "--csv",
-                       "--page",
-                       "raw",
-                       "--print-units",
-                       "base",
-                       "--log-file",
-                       log};
+    Command command = {m_program,       "--replay-mode",
+                       m_replay,        "--cache-control",
+                       "none",          "--clock-control",
+                       "none",          "--metrics",
+                       metric_names(),  "--csv",
+                       "--page",        "raw",
+                       "--print-units", "base",
+                       "--log-file",    log};
     if (!m_replay.ends_with("range")) {
       command.emplace_back("--profile-from-start");
       command.emplace_back("off");
@@ -168,12 +185,13 @@ Counters read_ncu(std::string const& text, std::int64_t calls) {
   CsvTable const table(log.table);
   std::vector<Values> const kernels = table.has("Metric Name") ? read_details(table) : read_raw(table);
   auto const complain = [&](std::string const& what) {
-    throw Error(fmt::format("ncu: {}{}", what, log.complaint.empty() ? "" : "; it says: " + log.complaint));
+    throw Error(
+        fmt::format("ncu: {}{}", what, log.complaint.empty() ? "" : "; it says: " + brief(log.complaint)));
   };
   if (kernels.empty()) complain("its output has no line of metrics");
-  for (std::string const metric : metrics) {
+  for (Metric const& metric : metrics) {
     for (Values const& values : kernels) {
-      if (!values.contains(metric)) complain(fmt::format("its output lacks {}", metric));
+      if (!values.contains(metric.name)) complain(fmt::format("its output lacks {}", metric.name));
     }
   }
 
@@ -183,13 +201,16 @@ Counters read_ncu(std::string const& text, std::int64_t calls) {
     for (Values const& values : kernels) total += values.at(metric);
     return total;
   };
+  // Memory may well have moved nothing where the cache holds all. A kernel that asked the cache for nothing
+  // and had no warp was none: the counters stood still.
+  for (char const* witness : {l2_bytes, warps}) {
+    if (sum(witness) <= 0) complain(fmt::format("{} is 0: nothing was counted in the range", witness));
+  }
   double const weight = sum(l2_bytes);
   auto const mean = [&](char const* metric) {
     double total = 0;
     for (Values const& values : kernels) {
-      double const share =
-          weight > 0 ? values.at(l2_bytes) / weight : 1.0 / static_cast<double>(kernels.size());
-      total += share * values.at(metric);
+      total += values.at(l2_bytes) / weight * values.at(metric);
     }
     return total / 100;
   };

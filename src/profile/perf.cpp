@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "profile/perf.hpp"
+
 #include "profile/host_counters.hpp"
 #include "profile/profiler.hpp"
 
@@ -12,7 +14,12 @@ namespace flashpad::profile {
 namespace {
 
 std::optional<double> number(nlohmann::json const& json, char const* key) {
-  return json.contains(key) && json[key].is_number() ? std::optional(json[key].get<double>()) : std::nullopt;
+  if (!json.contains(key) || json[key].is_null()) return std::nullopt;
+  if (!json[key].is_number() || json[key].get<double>() < 0) {
+    throw Error(fmt::format("perf_event: {} is `{}`; a number of 0 or more was expected", key,
+                            brief(json[key].dump())));
+  }
+  return json[key].get<double>();
 }
 
 /// The child counts for itself (app/profile.cpp) and prints JSON.
@@ -29,21 +36,27 @@ class Perf final : public Profiler {
   [[nodiscard]] Counters count(Command const& child, std::int64_t calls) const override {
     Ended const ended = run(child);
     if (ended.code != 0) throw Error(ended.reason());
-    nlohmann::json const json = nlohmann::json::parse(ended.out, nullptr, false);
-    if (!json.is_object())
-      throw Error(fmt::format("profile: the child printed `{}` in place of counters", ended.out));
-    Counters counters;
-    counters.profiler = name();
-    counters.calls = calls;
-    counters.cycles = number(json, "cycles");
-    counters.instructions = number(json, "instructions");
-    counters.cache_misses = number(json, "cache_misses");
-    counters.flops = number(json, "flops_counted");
-    return counters;
+    return read_perf(ended.out, calls);
   }
 };
 
 }  // namespace
+
+Counters read_perf(std::string const& text, std::int64_t calls) {
+  nlohmann::json const json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object())
+    throw Error(fmt::format("perf_event: the child printed `{}` in place of counters", brief(text)));
+  Counters counters;
+  counters.profiler = "perf_event";
+  counters.calls = calls;
+  counters.cycles = number(json, "cycles");
+  counters.instructions = number(json, "instructions");
+  counters.cache_misses = number(json, "cache_misses");
+  counters.flops = number(json, "flops_counted");
+  if (counters.cycles.value_or(0) <= 0 || counters.instructions.value_or(0) <= 0)
+    throw Error("perf_event: no cycles or no instructions were counted in the range");
+  return counters;
+}
 
 std::unique_ptr<Profiler> make_perf(Choice const& choice) {
   if (!choice.program.empty()) {

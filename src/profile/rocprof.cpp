@@ -61,6 +61,11 @@ void add_pass(std::string const& text, Totals& totals) {
     if (dispatch <= begin || dispatch >= end) continue;
     std::string const counter = table.at(line, "Counter_Name");
     double const nanoseconds = number("End_Timestamp") - number("Start_Timestamp");
+    if (nanoseconds <= 0)
+      throw Error(fmt::format("rocprofv3: dispatch {} ends at {}, no later than it starts", dispatch,
+                              brief(table.at(line, "End_Timestamp"))));
+    if (counter == "OccupancyPercent" && number("Counter_Value") > 100)
+      throw Error(fmt::format("rocprofv3: {} is {} %; allowed: 0 to 100", counter, number("Counter_Value")));
     totals.sum[counter] += number("Counter_Value");
     totals.by_time[counter] += number("Counter_Value") * nanoseconds;
     if (counter == "OccupancyPercent") totals.nanoseconds += nanoseconds;
@@ -104,7 +109,7 @@ class Rocprof final : public Profiler {
         command.push_back(word);
       }
       command.insert(command.end(), child.begin(), child.end());
-      Ended const ended = run(command);
+      Ended const ended = run(command, {{"LC_ALL", "C"}});
       if (ended.code != 0) {
         throw Error(ended.err.find("flashpad: error: ") != std::string::npos
                         ? ended.reason()
@@ -138,18 +143,22 @@ Counters read_rocprof(std::vector<std::string> const& passes, std::int64_t calls
       }
     }
   }
-  auto const each = static_cast<double>(calls);
-  constexpr double kilobyte = 1024;
   double const hits = totals.sum["TCC_HIT_sum"];
   double const requests = hits + totals.sum["TCC_MISS_sum"];
+  // As with ncu: memory may have moved nothing, but kernels ask the second-level cache and have wavefronts.
+  if (requests <= 0)
+    throw Error("rocprofv3: TCC_HIT_sum and TCC_MISS_sum are 0: nothing was counted in the range");
+  if (totals.by_time["OccupancyPercent"] <= 0)
+    throw Error("rocprofv3: OccupancyPercent is 0: nothing was counted in the range");
+  auto const each = static_cast<double>(calls);
+  constexpr double kilobyte = 1024;
   Counters counters;
   counters.profiler = "rocprofv3";
   counters.calls = calls;
   counters.dram_read_bytes = totals.sum["FETCH_SIZE"] * kilobyte / each;
   counters.dram_write_bytes = totals.sum["WRITE_SIZE"] * kilobyte / each;
-  if (requests > 0) counters.l2_hit_rate = hits / requests;
-  if (totals.nanoseconds > 0)
-    counters.occupancy = totals.by_time["OccupancyPercent"] / totals.nanoseconds / 100;
+  counters.l2_hit_rate = hits / requests;
+  counters.occupancy = totals.by_time["OccupancyPercent"] / totals.nanoseconds / 100;
   counters.spill_bytes = totals.scratch;
   return counters;
 }

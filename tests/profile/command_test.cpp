@@ -40,6 +40,18 @@ TEST(Command, FindsTheDriversOwnError) {
   EXPECT_EQ((Ended{130, "", ""}).reason(), "ended by signal 2");
 }
 
+TEST(Command, GivesAnothersWordsInOneLine) {
+  EXPECT_EQ(brief("plain \xc3\xa9"), "plain \xc3\xa9");
+  EXPECT_EQ(brief("\x1b[31mred\t|\n"), "\\x1b[31mred\\x09|\\x0a");
+  EXPECT_EQ(brief(std::string(200, 'x')), std::string(200, 'x'));
+  EXPECT_EQ(brief(std::string(201, 'x')), std::string(197, 'x') + "...");
+  EXPECT_EQ(brief(std::string(150, '\n')).size(), 200u);
+  EXPECT_EQ(brief(std::string(196, 'x') + "\xc3\xa9" + std::string(9, 'y')), std::string(196, 'x') + "...");
+  EXPECT_EQ(brief(std::string(9, '\x80'), 5), "...") << "no character begins in it";
+  EXPECT_EQ((Ended{1, "", "noise\n\x1b[31m" + std::string(3'000'000, 'x')}).reason().size(), 200u);
+  EXPECT_EQ((Ended{1, "", "flashpad: error: \x1b" + std::string(3'000'000, 'x')}).reason().size(), 1000u);
+}
+
 TEST(Command, FindsPrograms) {
   Script const script("exit 0", "flashpad-test-program");
   EXPECT_EQ(find_program(script.path()), script.path());

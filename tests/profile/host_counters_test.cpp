@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "profile/host_counters.hpp"
 
+#include "profile/perf.hpp"
 #include "profile/profiler.hpp"
 #include "support.hpp"
 
@@ -92,10 +93,34 @@ TEST_F(HostCountersTest, AddsUpEventsOfOneField) {
 
 TEST_F(HostCountersTest, LeavesOptionalEventsOut) {
   HostEvent const impossible = {"no-such", PERF_TYPE_SOFTWARE, 9999, &Counters::flops, 1, false};
-  HostCounters counters({clock_event(), impossible});
+  HostEvent flops = clock_event();
+  flops.field = &Counters::flops;
+  for (std::vector<HostEvent> const& events :
+       {std::vector{clock_event(), impossible}, std::vector{clock_event(), impossible, flops},
+        std::vector{clock_event(), flops, impossible}}) {
+    HostCounters counters(events);
+    counters.start();
+    work(std::chrono::milliseconds(1));
+    counters.stop();
+    EXPECT_FALSE(counters.read(1).flops.has_value()) << "a sum without one of its terms";
+    EXPECT_GT(*counters.read(1).cycles, 0);
+  }
+}
+
+TEST_F(HostCountersTest, RefusesWhatWasNeverCounted) {
+  HostCounters const counters({clock_event()});  // as where another program holds all of the processor's
+  EXPECT_THAT(message_of<Error>([&] { static_cast<void>(counters.read(1)); }),
+              HasSubstr("task-clock were never counted in the range; allowed: "));
+}
+
+TEST_F(HostCountersTest, RefusesCountersThatStandStill) {
+  HostEvent const still = {"cycles", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, &Counters::cycles};
+  HostCounters counters({still});
   counters.start();
+  work(std::chrono::milliseconds(1));
   counters.stop();
-  EXPECT_FALSE(counters.read(1).flops.has_value());
+  EXPECT_THAT(message_of<Error>([&] { static_cast<void>(counters.read(1)); }),
+              HasSubstr("cycles were counted as 0"));
 }
 
 TEST(HostCounters, SaysWhatToDoWhereThereAreNone) {
@@ -111,6 +136,38 @@ double weight_of_one_fma(std::vector<HostEvent> const& events, char const* width
     if (event.name == width) return event.weight / elements;
   }
   return 0;
+}
+
+TEST(HostEvents, NeedCyclesAndInstructionsAlone) {
+  for (HostEvent const& event : host_events("GenuineIntel", 6))
+    EXPECT_EQ(event.required, event.name == "cycles" || event.name == "instructions") << event.name;
+}
+
+TEST(ReadPerf, ReadsWhatTheChildPrints) {
+  Counters const counters =
+      read_perf(R"({"cycles": 9, "instructions": 8.5, "cache_misses": 0, "flops_counted": null})", 2);
+  EXPECT_EQ(counters.profiler, "perf_event");
+  EXPECT_EQ(counters.calls, 2);
+  EXPECT_EQ(*counters.cycles, 9);
+  EXPECT_EQ(*counters.instructions, 8.5);
+  EXPECT_EQ(*counters.cache_misses, 0) << "the caches may hold all";
+  EXPECT_FALSE(counters.flops.has_value());
+}
+
+TEST(ReadPerf, RefusesWhatIsNoCount) {
+  for (char const* nothing : {"{}", R"({"cycles": null, "instructions": null})", R"({"cycles": 5})",
+                              R"({"cycles": 0, "instructions": 0, "cache_misses": 0})",
+                              R"({"cycles": 5, "instructions": 0})", R"({"cycles": 0, "instructions": 5})"}) {
+    EXPECT_THAT(message_of<Error>([&] { read_perf(nothing, 1); }), HasSubstr("no cycles or no instructions"))
+        << nothing;
+  }
+  EXPECT_THAT(message_of<Error>([] { read_perf(R"({"cycles": "9", "instructions": 8})", 1); }),
+              HasSubstr("cycles is `\"9\"`"));
+  EXPECT_THAT(
+      message_of<Error>([] { read_perf(R"({"cycles": 9, "instructions": 8, "cache_misses": -1})", 1); }),
+      HasSubstr("cache_misses is `-1`"));
+  for (char const* other : {"", "[]", "not JSON", "{\"cycles\": 9,"})
+    EXPECT_THAT(message_of<Error>([&] { read_perf(other, 1); }), HasSubstr("in place of counters"));
 }
 
 TEST(HostEvents, CountFlopsWhereTheProcessorDoes) {

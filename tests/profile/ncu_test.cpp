@@ -181,10 +181,51 @@ TEST(Ncu, RefusesWhatIsNoNumber) {
   EXPECT_THAT(message_of<Error>([&] { read_ncu(log, 1); }), HasSubstr("dram__bytes_read.sum is `n/a`"));
 }
 
-TEST(Ncu, RefusesUnknownUnits) {
+std::string range_with(std::string const& from, std::string const& to) {
   std::string log = range_log;
-  log.replace(log.find("\"byte\",\"byte\""), 13, "\"Xbyte\",\"byte\"");
-  EXPECT_THAT(message_of<Error>([&] { read_ncu(log, 1); }), HasSubstr("Xbyte"));
+  log.replace(log.find(from), from.size(), to);
+  return log;
+}
+
+// Kibibytes, bits and rates would be taken for bytes, and so would a number without any unit.
+TEST(Ncu, RefusesEveryUnitButItsOwn) {
+  for (std::string const unit : {"MB", "KiB", "Mibyte", "kbyte", "Mbit", "bytes", "byte/second", "Xbyte", "",
+                                 "Ybyte", "%", "sector", "MMbyte"}) {
+    EXPECT_THAT(
+        message_of<Error>([&] { read_ncu(range_with("\"byte\",\"byte\"", "\"" + unit + "\",\"byte\""), 1); }),
+        HasSubstr("dram__bytes_read.sum comes in `" + unit + "`"));
+  }
+  EXPECT_THAT(message_of<Error>([] { read_ncu(range_with("\"%\",\"%\"", "\"byte\",\"%\""), 1); }),
+              HasSubstr("lts__t_sector_hit_rate.pct comes in `byte`"));
+  EXPECT_THAT(
+      message_of<Error>([] { read_ncu(range_with("\"sector\",\"sector\"", "\"sector\",\"byte\""), 1); }),
+      HasSubstr("local_op_st.sum comes in `byte`"));
+}
+
+TEST(Ncu, RefusesNumbersThatCannotBe) {
+  for (std::string const bad : {"-5", "nan", "0x10", "1.234,5", "1,5", "1 234", ""}) {
+    EXPECT_THAT(message_of<Error>([&] { read_ncu(range_with("40,000,000", bad), 1); }),
+                HasSubstr("dram__bytes_read.sum is `" + bad + "`"));
+  }
+  EXPECT_THAT(message_of<Error>([] { read_ncu(range_with("75.5", "200"), 1); }),
+              HasSubstr("lts__t_sector_hit_rate.pct is 200 %"));
+  EXPECT_THAT(message_of<Error>([] { read_ncu(range_with("12.25", "100.5"), 1); }),
+              HasSubstr("sm__warps_active.avg.pct_of_peak_sustained_active is 100.5 %"));
+  EXPECT_DOUBLE_EQ(*read_ncu(range_with("75.5", "100"), 1).l2_hit_rate, 1);
+}
+
+TEST(Ncu, RefusesCountersThatStandStill) {
+  EXPECT_THAT(message_of<Error>([] { read_ncu(range_with("800000000", "0"), 1); }),
+              HasSubstr("lts__t_bytes.sum is 0: nothing was counted"));
+  EXPECT_THAT(message_of<Error>([] { read_ncu(range_with("12.25", "0"), 1); }),
+              HasSubstr("sm__warps_active.avg.pct_of_peak_sustained_active is 0: nothing was counted"));
+  Counters const cached = read_ncu(range_with("\"40,000,000\",\"10000000\"", "\"0\",\"0\""), 1);
+  EXPECT_EQ(*cached.dram_read_bytes + *cached.dram_write_bytes, 0) << "the cache may hold all";
+}
+
+TEST(Ncu, RefusesALineThatIsCutShort) {
+  for (std::size_t end = range_log.find("\"0\",\"71\"") + 8; end < range_log.size() - 2; ++end)
+    EXPECT_THROW(read_ncu(range_log.substr(0, end), 1), Error) << range_log.substr(0, end);
 }
 
 TEST(Ncu, PassesOnItsComplaint) {

@@ -36,6 +36,7 @@ while [ "${1#--}" != "$1" ]; do shift; done
 cat > "$file" <<EOF
 desc: LL cache: 33554432 B, 64 B, 16-way associative
 events: Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw ILdmr DLdmr DLdmw
+16 1 1 1 1 1 1 0 $lines
 totals: 1 1 1 1 1 1 0 $lines
 EOF
 exec "$@"

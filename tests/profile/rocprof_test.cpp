@@ -67,6 +67,35 @@ TEST(Rocprof, NamesWhatIsMissing) {
   EXPECT_THAT(message_of<Error>([] { read_rocprof({"a,b\n1,2\n"}, 1); }), HasSubstr("no column Dispatch_Id"));
 }
 
+/// All passes, with one counter's lines between the marks as given: value, start, end.
+std::string error_with(std::string const& counter, std::string const& value, std::string const& start = "10",
+                       std::string const& stop = "20") {
+  std::vector<std::string> passes = all_passes();
+  for (std::string& text : passes) {
+    if (text.find(counter) == std::string::npos) continue;
+    text = pass({});
+    for (std::string const& one : {counter, std::string(counter == "TCC_HIT_sum" ? "TCC_MISS_sum" : "")}) {
+      if (one.empty()) continue;
+      text += line(2, begin, one, 0) + line(4, end, one, 0) +
+              fmt::format("3,3,\"Agent 4\",1,20,20,128,9,\"fused\",128,2048,0,64,0,80,\"{}\",\"{}\",{},{}\n",
+                          one, value, start, stop);
+    }
+  }
+  return message_of<Error>([&] { read_rocprof(passes, 1); });
+}
+
+TEST(Rocprof, RefusesNumbersThatCannotBe) {
+  for (std::string const bad : {"-3", "n/a", "nan", "1.234,5", "1,5", "0x10", ""})
+    EXPECT_THAT(error_with("FETCH_SIZE", bad), HasSubstr("Counter_Value is `" + bad + "`"));
+  EXPECT_THAT(error_with("OccupancyPercent", "300"), HasSubstr("OccupancyPercent is 300 %"));
+  EXPECT_THAT(error_with("FETCH_SIZE", "5", "20", "20"), HasSubstr("dispatch 3 ends at 20"));
+}
+
+TEST(Rocprof, RefusesCountersThatStandStill) {
+  EXPECT_THAT(error_with("TCC_HIT_sum", "0"), HasSubstr("nothing was counted"));
+  EXPECT_THAT(error_with("OccupancyPercent", "0"), HasSubstr("nothing was counted"));
+}
+
 // Each run counts what --pmc asks for, into a folder of the process's own.
 std::string script_that_writes() {
   std::string text = R"(counters=
@@ -79,6 +108,7 @@ while [ "$#" -gt 0 ]; do
     *) echo "unknown option $1" >&2; exit 9 ;;
   esac
 done
+[ "$LC_ALL" = C ] || { echo "numbers are localised" >&2; exit 9; }
 mkdir -p "$folder/host"
 case "$counters" in
 )";
