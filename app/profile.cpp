@@ -149,6 +149,7 @@ int run_profile(ProfileArguments const& arguments, Invocation const& invocation)
   for (auto const& file : {experiment.output.json, experiment.output.csv}) {
     if (!file.empty()) report::require_writable(file);
   }
+  measure::catch_interrupts();  // before any profiler runs, whose folder would stay
   std::vector<std::unique_ptr<profile::Profiler>> profilers;
   nlohmann::ordered_json described = nlohmann::ordered_json::array();
   for (std::string const& backend : backends_of(experiment)) {
@@ -158,7 +159,6 @@ int run_profile(ProfileArguments const& arguments, Invocation const& invocation)
   }
 
   kokkos_ext::KokkosGuard const kokkos(invocation.kokkos_flags);
-  measure::catch_interrupts();
   std::vector<Row> rows = profile_all(arguments, invocation, experiment, profilers);
   bool const stopped = measure::interrupted();
   measure::join(experiment.cases, rows);
@@ -181,10 +181,13 @@ int run_profile(ProfileArguments const& arguments, Invocation const& invocation)
                experiment.cases.size());
     return interrupted_exit();
   }
-  bool const all_well = std::all_of(rows.begin(), rows.end(), [](Row const& row) {
-    return row.status == Status::ok || row.status == Status::oom;
-  });
-  return all_well && !rows.empty() ? success : failed;
+  auto const has = [&](Status status) {
+    return std::any_of(rows.begin(), rows.end(), [&](Row const& row) { return row.status == status; });
+  };
+  if (has(Status::failed) || has(Status::skipped)) return failed;
+  if (has(Status::ok)) return success;
+  fmt::print(stderr, "flashpad: error: nothing was counted: none of {} cases fits in memory\n", rows.size());
+  return failed;
 }
 
 std::string known_replay(std::string const& mode) {

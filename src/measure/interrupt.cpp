@@ -34,8 +34,13 @@ void stop_if_interrupted() {
   if (interrupted()) throw Interrupted{};
 }
 
-int wait_for_child(pid_t child) {
+int wait_for_child(pid_t child, std::chrono::milliseconds limit) {
   constexpr auto pause = std::chrono::milliseconds(20);
+  // Whole milliseconds: no limit is the most of them, of which there are more nanoseconds than fit.
+  auto const now = [] {
+    return std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now());
+  };
+  auto const start = now();
   bool told = false;
   int status = 0;
   while (true) {
@@ -43,6 +48,7 @@ int wait_for_child(pid_t child) {
     if (ended == child) return status;
     if (ended < 0 && errno != EINTR) return -1;
     if (interrupted() && !std::exchange(told, true)) kill(child, SIGTERM);
+    if (now() - start >= limit) kill(child, SIGKILL);
     std::this_thread::sleep_for(pause);
   }
 }

@@ -3,6 +3,8 @@
 
 #include <sys/types.h>
 
+#include <chrono>
+
 namespace flashpad::measure {
 
 /// Thrown between repetitions and rows once the user has pressed Ctrl-C, or a SIGTERM has come.
@@ -20,7 +22,8 @@ void catch_interrupts();
 void stop_if_interrupted();
 
 /// waitpid's status of a child; -1 and errno where there is none to wait for. Ctrl-C of a terminal reaches
-/// the child as well; a signal to this process alone is passed on, once.
-int wait_for_child(pid_t child);
+/// the child as well; a signal to this process alone is passed on, once. A child that is not done within
+/// `limit` is killed.
+int wait_for_child(pid_t child, std::chrono::milliseconds limit = std::chrono::milliseconds::max());
 
 }  // namespace flashpad::measure

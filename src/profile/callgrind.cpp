@@ -99,8 +99,8 @@ class Callgrind final : public Profiler {
   [[nodiscard]] Range range() const override { return Range::callgrind; }
 
   [[nodiscard]] std::string version() const override {
-    std::string const text = run({m_program, "--version"}).out;
-    return text.substr(0, text.find('\n'));
+    std::string const text = version_text(m_program);
+    return brief(text.substr(0, text.find('\n')));
   }
 
   [[nodiscard]] Counters count(Command const& child, std::int64_t calls) const override {

@@ -8,11 +8,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -76,7 +78,8 @@ std::string Ended::reason() const {
                     : fmt::format("ended with exit code {} and without a word", code);
 }
 
-Ended run(Command const& command, std::vector<std::pair<std::string, std::string>> const& variables) {
+Ended run(Command const& command, std::vector<std::pair<std::string, std::string>> const& variables,
+          std::chrono::milliseconds limit) {
   TemporaryFolder const folder;
   std::string const out = folder.path() / "out";
   std::string const err = folder.path() / "err";
@@ -94,9 +97,22 @@ Ended run(Command const& command, std::vector<std::pair<std::string, std::string
   if (failure != 0) {
     throw Error(fmt::format("{}: cannot be started: {}", words.front(), std::strerror(failure)));
   }
-  int const status = measure::wait_for_child(process);
+  auto const start = std::chrono::steady_clock::now();
+  int const status = measure::wait_for_child(process, limit);
   if (status < 0) throw Error(fmt::format("{}: {}", words.front(), std::strerror(errno)));
+  auto const time = std::chrono::steady_clock::now() - start;
+  if (WIFSIGNALED(status) && std::chrono::duration_cast<std::chrono::milliseconds>(time) >= limit) {
+    throw Error(fmt::format("{} was not done within {} s and was killed",
+                            brief(fmt::format("{}", fmt::join(command, " "))),
+                            std::chrono::duration<double>(limit).count()));
+  }
   return {WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status), text_of(out), text_of(err)};
+}
+
+std::string version_text(std::string const& program) {
+  Ended const ended = run({program, "--version"}, {}, std::chrono::minutes(1));
+  measure::stop_if_interrupted();  // the program was stopped with us, and said nothing
+  return ended.out;
 }
 
 std::string find_program(std::string const& name, std::vector<std::string> const& folders) {

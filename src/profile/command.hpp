@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <filesystem>
 #include <string>
@@ -27,8 +28,13 @@ struct Ended {
 };
 
 /// Runs a program to its end, without standard input, in this process's environment with `variables` changed.
-/// Throws Error where it cannot be started.
-Ended run(Command const& command, std::vector<std::pair<std::string, std::string>> const& variables = {});
+/// Throws Error where it cannot be started, or is not done within `limit` and was killed.
+Ended run(Command const& command, std::vector<std::pair<std::string, std::string>> const& variables = {},
+          std::chrono::milliseconds limit = std::chrono::milliseconds::max());
+
+/// What `program --version` prints, which may take a minute. Throws Interrupted where the user could not
+/// wait.
+std::string version_text(std::string const& program);
 
 /// The path of a program: `name` itself where it is a path, else the first of PATH and `folders` that has it;
 /// empty where none has.

@@ -132,11 +132,11 @@ class Ncu final : public Profiler {
 
   [[nodiscard]] std::string version() const override {
     std::string last;
-    std::istringstream lines(run({m_program, "--version"}).out);
+    std::istringstream lines(version_text(m_program));
     for (std::string line; std::getline(lines, line);) {
       if (!line.empty()) last = line;
     }
-    return last;
+    return brief(last);
   }
 
   [[nodiscard]] Counters count(Command const& child, std::int64_t calls) const override {

@@ -91,9 +91,9 @@ class Rocprof final : public Profiler {
   [[nodiscard]] Range range() const override { return Range::device; }
 
   [[nodiscard]] std::string version() const override {
-    std::string text = run({m_program, "--version"}).out;
+    std::string text = version_text(m_program);
     std::replace(text.begin(), text.end(), '\n', ' ');
-    return text.substr(0, text.find_last_not_of(' ') + 1);
+    return brief(text.substr(0, text.find_last_not_of(' ') + 1));
   }
 
   [[nodiscard]] Counters count(Command const& child, std::int64_t calls) const override {

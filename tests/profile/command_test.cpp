@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <cstdlib>
 
 namespace flashpad::profile {
@@ -19,6 +20,14 @@ TEST(Command, GivesOutputErrorAndCode) {
   EXPECT_EQ(ended.out, "out\n");
   EXPECT_EQ(ended.err, "err\n");
   EXPECT_EQ(run({"/bin/sh", "-c", "kill -9 $$"}).code, 128 + 9);
+}
+
+TEST(Command, KillsWhatIsNotDoneInTime) {
+  EXPECT_EQ(message_of<Error>([] {
+              run({"/bin/sh", "-c", "trap '' TERM; while :; do :; done"}, {}, std::chrono::milliseconds(250));
+            }),
+            "/bin/sh -c trap '' TERM; while :; do :; done was not done within 0.25 s and was killed");
+  EXPECT_EQ(run({"/bin/sh", "-c", "exit 5"}, {}, std::chrono::minutes(1)).code, 5);
 }
 
 TEST(Command, ChangesTheEnvironment) {

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 
 namespace flashpad::cli {
@@ -97,6 +98,58 @@ TEST_F(ProfileTest, AnInterruptedCaseDidNotFail) {
   EXPECT_THAT(finished.err, HasSubstr("interrupted after 0 of 4 cases"));
   EXPECT_THAT(finished.out, ::testing::Not(HasSubstr("failed")));
   EXPECT_EQ(json("results/small.json")["context"]["interrupted"], true);
+}
+
+TEST_F(ProfileTest, AnInterruptedProfilerLeavesNothingBehind) {
+  write_valgrind("echo \"$TMPDIR\" > folder; : > started; exec sleep 60\n");
+  std::filesystem::create_directory(m_folder / "temporary");
+  ::setenv("TMPDIR", (m_folder / "temporary").c_str(), 1);
+  pid_t const process = start({"profile", "small.yaml", "--simulate", "--profiler", "./valgrind"});
+  ::unsetenv("TMPDIR");
+  for (int i = 0; i < 12'000 && !exists("started"); ++i) ::usleep(10'000);
+  EXPECT_FALSE(std::filesystem::is_empty(m_folder / "temporary")) << "of " << read("folder");
+  ASSERT_EQ(::kill(process, SIGINT), 0);  // while it is asked for its version
+  Finished const finished = wait_for(process);
+  EXPECT_EQ(finished.code, 130);
+  expect_one_error_line(finished);
+  EXPECT_THAT(finished.err, HasSubstr("interrupted"));
+  EXPECT_TRUE(std::filesystem::is_empty(m_folder / "temporary"));
+  EXPECT_FALSE(exists("results/small.json"));
+}
+
+TEST_F(ProfileTest, NothingCountedIsAnError) {
+  write_valgrind(works);
+  Finished const finished = flashpad({"profile", "small.yaml", "--simulate", "--profiler", "./valgrind",
+                                      "--filter", "n64_", "--set", "memory_limit=1"});
+  EXPECT_EQ(finished.code, 1);
+  expect_one_error_line(finished);
+  EXPECT_THAT(finished.err, HasSubstr("nothing was counted: none of 2 cases fits in memory"));
+  EXPECT_EQ(json("results/small.json")["rows"][0]["status"], "oom");
+}
+
+TEST_F(ProfileTest, PutsAProfilersWordsInOneLine) {
+  write_valgrind(
+      "[ \"$1\" = --version ] && { printf 'v\\033[31m1\\n'; exit 0; }\n"
+      "printf '\\033[31mred\\t\\377' >&2; head -c 1000000 /dev/zero | tr '\\0' x >&2; exit 1\n");
+  Finished const finished =
+      flashpad({"profile", "small.yaml", "--simulate", "--profiler", "./valgrind", "--filter", "n64_"});
+  EXPECT_EQ(finished.code, 1);
+  EXPECT_THAT(finished.out, HasSubstr("\\x1b[31mred\\x09"));
+  EXPECT_THAT(finished.out, ::testing::Not(HasSubstr("\x1b")));
+  EXPECT_LT(json("results/small.json")["rows"][0]["reason"].get<std::string>().size(), 250u);
+}
+
+TEST_F(ProfileTest, FailsTheRowOfAProfileThatIsCutShort) {
+  std::string script = works;
+  script.replace(script.find("totals: 1 1 1 1 1 1 0 $lines"), 28, "totals: 1 1 1");
+  write_valgrind(script);
+  Finished const finished = flashpad({"profile", "small.yaml", "--simulate", "--profiler", "./valgrind",
+                                      "--filter", "n64_", "--calls", "1"});
+  EXPECT_EQ(finished.code, 1);
+  nlohmann::json const row = json("results/small.json")["rows"][0];
+  EXPECT_EQ(row["status"], "failed");
+  EXPECT_TRUE(row["simulated_bytes"].is_null());
+  EXPECT_THAT(row["reason"].get<std::string>(), HasSubstr("not whole"));
 }
 
 TEST_F(ProfileTest, AChildThatEndsWithoutAWordSaysHow) {
