@@ -4,7 +4,10 @@
 
 #ifdef KOKKOS_ENABLE_HIP
 
+#include <fmt/format.h>
 #include <hip/hip_runtime_api.h>
+
+#include <string_view>
 
 namespace flashpad::measure {
 
@@ -43,7 +46,9 @@ DeviceFacts hip_facts() {
       hipMemGetInfo(&free, &total) != hipSuccess) {
     throw Error("backend: hip: the driver does not tell the device's properties");
   }
-  facts.name = properties.name;
+  // With the architecture, "gfx90a:sramecc+:xnack-", which says what a lane has; some drivers give no name.
+  std::string_view const architecture = properties.gcnArchName;
+  facts.name = fmt::format("{} ({})", properties.name, architecture.substr(0, architecture.find(':')));
   facts.memory_free = static_cast<double>(free);
   facts.last_level_cache = static_cast<double>(properties.l2CacheSize);
   return facts;

@@ -85,10 +85,12 @@ model::OnChip on_chip(std::string const& engine, measure::BackendInfo const& inf
             .state_in_scratch = true,
             .element_bytes = 4};
   if (engine == "wgmma") return {.scratch = 227.0 * 1024, .lanes = 32, .queries_in_scratch = true};
-  // A lane has 255 registers on NVIDIA, and 512 on CDNA, of which addresses and fragments in flight take
-  // some.
+  // A lane has 255 registers on NVIDIA, 256 on gfx908 (beside as many for sums alone) and 512 on CDNA 2 and
+  // 3, of which addresses and fragments in flight take some.
+  bool const cdna2 = amd && (info.device.find("(gfx90a)") != std::string::npos ||
+                             info.device.find("(gfx94") != std::string::npos);
   if (gpu)
-    return {.scratch = info.scratch_bytes[0], .registers = amd ? 448.0 : 224.0, .lanes = amd ? 64 : 32};
+    return {.scratch = info.scratch_bytes[0], .registers = cdna2 ? 448.0 : 224.0, .lanes = amd ? 64 : 32};
   return {.scratch = info.scratch_bytes[1],
           .cache = last_level_cache,
           .queries_in_scratch = true,

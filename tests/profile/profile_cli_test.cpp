@@ -123,8 +123,22 @@ TEST_F(ProfileTest, NothingCountedIsAnError) {
                                       "--filter", "n64_", "--set", "memory_limit=1"});
   EXPECT_EQ(finished.code, 1);
   expect_one_error_line(finished);
-  EXPECT_THAT(finished.err, HasSubstr("nothing was counted: none of 2 cases fits in memory"));
+  EXPECT_THAT(finished.err,
+              HasSubstr("nothing was counted: none of 2 cases fits in memory and moves a byte"));
   EXPECT_EQ(json("results/small.json")["rows"][0]["status"], "oom");
+}
+
+TEST_F(ProfileTest, CountsNothingOfACallThatDoesNothing) {
+  write_valgrind("[ \"$1\" = --version ] || : > started; exit 0\n");
+  Finished const finished = flashpad(
+      {"profile", "small.yaml", "--simulate", "--profiler", "./valgrind", "--set", "problem.seq=[0]"});
+  EXPECT_EQ(finished.code, 1);
+  expect_one_error_line(finished);
+  nlohmann::json const row = json("results/small.json")["rows"][0];
+  EXPECT_EQ(row["status"], "ok");
+  EXPECT_TRUE(row["simulated_bytes"].is_null());
+  EXPECT_THAT(row["reason"].get<std::string>(), HasSubstr("moves no byte"));
+  EXPECT_FALSE(exists("started"));
 }
 
 TEST_F(ProfileTest, PutsAProfilersWordsInOneLine) {

@@ -80,6 +80,50 @@ TEST(TuningSpace, PrunesByRegistersScratchAndCacheAndSaysWhy) {
               HasSubstr("cache: a team works on 704 KiB (accumulator 256)"));
 }
 
+measure::BackendInfo hip_on(std::string const& device) {
+  measure::BackendInfo info;
+  info.name = "hip";
+  info.device = device;
+  info.scratch_bytes[0] = 57 * 1024;
+  info.scratch_bytes[1] = 1e6;
+  return info;
+}
+
+// 64 lanes a wavefront; Kokkos' part of 64 KiB of LDS; 512 registers a lane from gfx90a on, half on gfx908.
+TEST(TuningSpace, AmdsBudgets) {
+  for (char const* device : {"AMD Instinct MI250X (gfx90a)", "AMD Instinct MI300X (gfx942)", " (gfx942)"}) {
+    model::OnChip const chip = on_chip("mfma", hip_on(device), 8e6);
+    EXPECT_EQ(chip.scratch, 57 * 1024);
+    EXPECT_EQ(chip.registers, 448) << device;
+    EXPECT_EQ(chip.lanes, 64);
+    EXPECT_EQ(chip.cache, 0) << "LDS and registers are the limits";
+  }
+  EXPECT_EQ(on_chip("mfma", hip_on("AMD Instinct MI100 (gfx908)"), 8e6).registers, 224);
+  model::OnChip const simt = on_chip("simt", hip_on("AMD Instinct MI250X (gfx90a)"), 8e6);
+  EXPECT_EQ(simt.lanes, 64);
+  EXPECT_EQ(simt.scratch, 57 * 1024);
+  EXPECT_TRUE(simt.state_in_scratch);
+}
+
+TEST(TuningSpace, PrunesOnAmdByWhatItsLanesHave) {
+  TuneSpace const space = {{256}, {32, 64, 128}, {4}, {1}};
+  auto const on = [&](char const* device) {
+    return candidates(problem(Kernel::fused, 4096, 128), space, {{64, 32}, 4, 1},
+                      on_chip("mfma", hip_on(device), 8e6));
+  };
+  auto const mi250 = on("AMD Instinct MI250X (gfx90a)");
+  auto const mi100 = on("AMD Instinct MI100 (gfx908)");
+  // 256 rows on 256 lanes: 128 registers of accumulator, 64 of Q, and 32, 64 or 128 of scores.
+  EXPECT_THAT(pruned(mi250, {{256, 32}, 4, 1}), IsEmpty());
+  EXPECT_THAT(pruned(mi100, {{256, 32}, 4, 1}), IsEmpty());
+  EXPECT_THAT(pruned(mi250, {{256, 64}, 4, 1}), IsEmpty());
+  EXPECT_EQ(pruned(mi100, {{256, 64}, 4, 1}),
+            "registers: 256 a lane for Q, scores and the accumulator of 128 KiB, and there are 224: the rest "
+            "spills to memory");
+  EXPECT_EQ(pruned(mi100, {{256, 128}, 4, 1}),
+            "scratch: a team needs 64.0 KiB (1 stages), and there are 57.0");
+}
+
 TEST(TuningSpace, PrunesWhatASmallerTileDoesAsWell) {
   TuneSpace const space = {{64, 128, 256}, {32, 64}, {1}, {1}};
   auto const all = candidates(problem(Kernel::fused, 100, 64), space, {{64, 32}, 1, 1}, {});
