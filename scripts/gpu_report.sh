@@ -9,8 +9,22 @@
 # inputs/profile.yaml (traffic, where the profiler may count). Writes results/gpu-report-PRESET.tar.gz with all of it and
 # prints what failed; exit code 1 where a test or a row did. What comes after a failure still runs.
 set -u
+usage="usage: gpu_report.sh hip|cuda|default"
+refuse() {
+  echo "gpu_report: error: $1; $usage" >&2
+  exit 2
+}
+case ${1:-} in
+  hip | cuda | default) preset=$1 ;;
+  -h | --help)
+    echo "$usage"
+    exit 0
+    ;;
+  "") refuse "no preset" ;;
+  *) refuse "preset $(printf %q "$1"); allowed: hip, cuda, default" ;;
+esac
+[ $# = 1 ] || refuse "$(printf %q "$2") is one word too many"
 cd "$(dirname "$0")/.." || exit 2
-preset=${1:?usage: gpu_report.sh hip|cuda|default}
 build=build/$preset
 [ "$preset" = default ] && build=build
 report=results/gpu-report-$preset
