@@ -210,6 +210,12 @@ void add_profile(CLI::App& app, Invocation& invocation) {
   CLI::App& command = *app.add_subcommand(
       "profile", "Count the traffic of every case: ncu, rocprofv3, or the processor's counters");
   auto const arguments = std::make_shared<ProfileArguments>();
+  command.footer(
+      "Counted by backend: cuda, with ncu: memory read and written, second-level cache, occupancy, spills. "
+      "hip, "
+      "with rocprofv3: the same, spills as scratch a lane. Others, with the kernel's perf_event: cycles, "
+      "instructions, cache misses, FLOPs where the processor counts them; no bytes. Those with --simulate: "
+      "lines in and out of a simulated cache, which is a model.");
   arguments->experiment.add_to(command);
   command.add_option("--json", arguments->json, "Write rows and context here, in place of output.json")
       ->type_name("FILE")

@@ -92,6 +92,11 @@ constexpr RowColumn columns[] = {
     {{"model bytes", true}, [](Item const& i) { return number(i.data().bytes_model, report::format_bytes); }},
     {{"counted bytes", true},
      [](Item const& i) { return number(i.data().bytes_measured, report::format_bytes); }},
+    {{"simulated bytes", true},
+     [](Item const& i) {
+       return number(i.data().counters ? i.data().counters->simulated_bytes : std::nullopt,
+                     report::format_bytes);
+     }},
     {{"fewer bytes", true}, [](Item const& i) { return number(i.data().byte_ratio, small_times); }},
     {{"speedup", true}, [](Item const& i) { return number(i.data().speedup_vs_naive, times); }},
     {{"error", true}, [](Item const& i) { return number(i.data().max_abs_err, exponent); }},

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 // The rows of `flashpad run --json`, and those of scripts/bench_host.py, which have more fields.
 
@@ -77,6 +78,8 @@ Row row_of(Fields const& fields) {
   row.launches = fields.count("launches");
   row.speedup_vs_naive = fields.number("speedup_vs_naive");
   row.byte_ratio = fields.number("byte_ratio");
+  if (std::optional<double> const simulated = fields.number("simulated_bytes"))
+    row.counters.emplace().simulated_bytes = simulated;
   return row;
 }
 

@@ -106,6 +106,15 @@ TEST(Figures, CountedBytesStandBesideTheModels) {
   EXPECT_THAT(page(sweep()), Not(HasSubstr(">counted bytes<")));
 }
 
+TEST(Page, SimulatedBytesAreCalledSo) {
+  std::vector<results::ResultFile> files = sweep();
+  files[0].entries[0].row.counters.emplace().simulated_bytes = 3e6;
+  EXPECT_THAT(page(files), HasSubstr(">simulated bytes<"));
+  EXPECT_THAT(page(files), Not(HasSubstr(">counted bytes<")));
+  EXPECT_EQ(count(lengths(items_of(files))[2].panels.at(0).body, "hollow"), 0u) << "no profiler counted";
+  EXPECT_THAT(page(sweep()), Not(HasSubstr("simulated")));
+}
+
 TEST(Figures, TilesShowWhatWasPrunedAndWhatWon) {
   results::ResultFile file = file_of({});
   results::Search search;

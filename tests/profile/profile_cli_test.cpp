@@ -202,6 +202,14 @@ TEST_F(ProfileTest, CountsOrSaysWhyNot) {
   }
 }
 
+TEST_F(ProfileTest, HelpSaysWhatEachBackendCounts) {
+  Finished const finished = flashpad({"profile", "--help"});
+  EXPECT_EQ(finished.code, 0);
+  for (char const* words :
+       {"cuda, with ncu: memory read", "hip, with rocprofv3", "perf_event: cycles", "--simulate: "})
+    EXPECT_THAT(finished.out, HasSubstr(words));
+}
+
 TEST_F(ProfileTest, RefusesAnUnknownReplayMode) {
   Finished const finished = flashpad({"profile", "small.yaml", "--replay-mode", "sideways"});
   EXPECT_EQ(finished.code, 2);

@@ -36,6 +36,18 @@ Row measured() {
   return row;
 }
 
+TEST_F(Formats, SimulatedBytesComeBackAsThat) {
+  Row row = measured();
+  row.case_name = "b1_h2_n512_d64_fp32_none_fused_t64x32";
+  row.counters.emplace().simulated_bytes = 1920;
+  ResultFile const read_back = read(file(report::json_document({{"cpu", "A CPU"}}, {row, measured()})));
+  ASSERT_EQ(read_back.entries.size(), 2u);
+  ASSERT_TRUE(read_back.entries[0].row.counters.has_value());
+  EXPECT_EQ(read_back.entries[0].row.counters->simulated_bytes, 1920);
+  EXPECT_FALSE(read_back.entries[0].row.bytes_measured.has_value());
+  EXPECT_FALSE(read_back.entries[1].row.counters.has_value());
+}
+
 TEST_F(Formats, ARowOfRunComesBackAsItWas) {
   nlohmann::ordered_json const context = {{"cpu", "A CPU"},
                                           {"backends",
