@@ -54,8 +54,7 @@ TEST_P(Packing, FindsTheFirstNan) {
   Extents const e = {2, 3, 700, 4};
   std::vector<double> values(static_cast<std::size_t>(e.count()), INFINITY);
   EXPECT_EQ(first_nan(pack(values, e, dtype, layout), e, dtype, layout), e.count());
-  for (std::size_t const at :
-       {16799, 9001, 9002, 2803}) {  // each before those there are, in the order b, h, n, c
+  for (std::size_t const at : {16799u, 9001u, 9002u, 2803u}) {  // each before those there are, in b, h, n, c
     values[at] = NAN;
     std::int64_t const first = at == 9002 ? 9001 : static_cast<std::int64_t>(at);
     EXPECT_EQ(first_nan(pack(values, e, dtype, layout), e, dtype, layout), first);
