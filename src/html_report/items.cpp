@@ -137,23 +137,27 @@ class Styles {
   std::set<std::pair<int, int>> m_taken;
 };
 
-// A line of a plot has one point at each length; where it would have more, the batch or the heads differ.
-bool need_batch(std::vector<Item> const& items) {
+// A line of a plot has one point at each length; where it would have more, the batch or the heads differ, and
+// tell that family's lines apart. Another family may vary its batch with the length, as the peers' scripts
+// do.
+std::set<std::string> crowded_families(std::vector<Item> const& items) {
   std::map<std::string, std::string> seen;
+  std::set<std::string> crowded;
   for (Item const& item : items) {
     std::string const point = fmt::format("{}\n{}\n{}", item.family, item.label, item.data().shape.seq_k);
     auto const [found, is_new] = seen.emplace(point, item.problem);
-    if (!is_new && found->second != item.problem) return true;
+    if (!is_new && found->second != item.problem) crowded.insert(item.family);
   }
-  return false;
+  return crowded;
 }
 
 void name_families(std::vector<Item>& items) {
   std::vector<Parts> all;
   for (Item const& item : items) all.push_back(parts_of(*item.entry));
-  if (need_batch(items)) {
-    for (std::size_t i = 0; i < items.size(); ++i)
-      all[i][batch] = fmt::format("b {}, h {}", items[i].data().shape.batch, items[i].data().shape.heads);
+  std::set<std::string> const crowded = crowded_families(items);
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (crowded.count(items[i].family) == 0) continue;
+    all[i][batch] = fmt::format("b {}, h {}", items[i].data().shape.batch, items[i].data().shape.heads);
   }
   std::array<bool, parts> shown{};
   shown[dtype] = shown[dimension] = shown[mask] = true;

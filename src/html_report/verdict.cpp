@@ -131,12 +131,16 @@ void add_speed(Verdict& verdict, std::vector<Contest> const& contests, std::stri
   Ratios over_naive;
   Ratios bytes;
   Ratios over_others;
+  std::size_t beyond_bytes = 0;
   for (Contest const& contest : contests) {
     Item const* const item = contest.find(champion);
     if (item == nullptr) continue;
     if (item->data().kernel != "naive") {
       over_naive.take(item->data().speedup_vs_naive.value_or(0));
       if (item->data().speedup_vs_naive) bytes.take(item->data().byte_ratio.value_or(0));
+      if (item->data().speedup_vs_naive && item->data().byte_ratio &&
+          *item->data().speedup_vs_naive > *item->data().byte_ratio)
+        ++beyond_bytes;
     }
     Item const& best_other = contest.winner().label == champion ? contest.ranked[1] : contest.winner();
     over_others.take(*best_other.data().median_s / *item->data().median_s);
@@ -152,6 +156,12 @@ void add_speed(Verdict& verdict, std::vector<Contest> const& contests, std::stri
                       "never leave the chip; "
                       "of that the clock sees {} times less time.",
                       bytes.span(), over_naive.span()));
+      if (beyond_bytes > 0) {
+        verdict.reasons.push_back(
+            fmt::format("In {} the clock sees more than the bytes explain: there naive is slow for another "
+                        "reason as well, or its calls scatter (spread, in the table).",
+                        problems(beyond_bytes)));
+      }
     }
   }
   if (over_others.count > 0 && (over_naive.count == 0 || contests.front().ranked.size() > 2)) {
@@ -218,6 +228,16 @@ void add_roof(Verdict& verdict, Item const& item, std::vector<Item> const& items
   verdict.reasons.push_back(text);
 }
 
+// What a tie is, where there is one.
+std::string ties_of(std::vector<Contest> const& contests, std::string const& champion) {
+  bool const any = std::any_of(contests.begin(), contests.end(), [&](Contest const& contest) {
+    return result_of(contest, *contest.find(champion)) == Result::tie;
+  });
+  return any ? "Two tie whose medians are closer than the calls of one of them scatter (spread, in the "
+               "table)."
+             : "";
+}
+
 // Whom it loses to, and how often.
 std::string losses_of(std::vector<Contest> const& contests, std::string const& champion) {
   std::map<std::string, std::size_t> losses;
@@ -274,8 +294,9 @@ Verdict verdict_of(std::string const& machine, std::vector<Item> const& items) {
   verdict.headline = headline(entered, champion);
   add_speed(verdict, entered, champion);
   add_roof(verdict, *largest(entered, champion), items);
-  if (std::string losses = losses_of(entered, champion); !losses.empty())
-    verdict.reasons.push_back(std::move(losses));
+  for (std::string text : {losses_of(entered, champion), ties_of(entered, champion)}) {
+    if (!text.empty()) verdict.reasons.push_back(std::move(text));
+  }
   add_verified(verdict, items);
   verdict.reasons.push_back(count_of(items));
   return verdict;

@@ -74,6 +74,21 @@ TEST(Items, ABatchThatVariesAloneMakesAFamily) {
   EXPECT_THAT(items[1].title, ::testing::HasSubstr("b 8"));
 }
 
+// Of two files in one page, the first has two batches at one length and the second another batch at each
+// length.
+TEST(Items, ABatchThatVariesWithTheLengthMakesOneFamilyBesideACrowdedOne) {
+  std::vector<results::Entry> crowded = {entry("fused", 64, 1), entry("fused", 64, 1)};
+  crowded[1].row.shape.batch = 8;
+  std::vector<results::Entry> peers = {entry("fa3", 64, 1), entry("fa3", 128, 1)};
+  for (results::Entry& one : peers) one.row.dtype = "bf16";
+  peers[1].row.shape.batch = 4;
+  std::vector<results::ResultFile> const files = {file_of(crowded), file_of(peers, "peers.json")};
+  std::vector<Item> const items = items_of(files);
+  EXPECT_NE(items[0].family, items[1].family);
+  EXPECT_EQ(items[2].family, items[3].family);
+  EXPECT_THAT(items[2].title, ::testing::Not(::testing::HasSubstr("b ")));
+}
+
 TEST(Items, LabelsHaveStylesOfTheirOwn) {
   std::vector<results::Entry> entries;
   for (int i = 0; i < Style::colours * Style::shapes; ++i)

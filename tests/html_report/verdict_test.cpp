@@ -27,7 +27,7 @@ TEST(Verdicts, CountWinsTiesAndLosses) {
       verdict({entry("a", 64, 1.0), entry("b", 64, 2.0), entry("a", 128, 1.0), entry("b", 128, 1.005),
                entry("a", 256, 2.0), entry("b", 256, 1.0), entry("a", 512, 1.0), entry("b", 512, 3.0)});
   EXPECT_EQ(found.headline, "a wins 2 of 4 problems, ties 1 and loses 1");
-  EXPECT_THAT(reasons(found), HasSubstr("It loses to b in 1 problem."));
+  EXPECT_THAT(reasons(found), HasSubstr("It loses to b in 1 problem. Two tie whose medians"));
 }
 
 TEST(Verdicts, WithoutASpreadOnePercentIsATie) {
@@ -63,6 +63,19 @@ TEST(Verdicts, SayWhyAgainstNaive) {
   EXPECT_THAT(reasons(found), HasSubstr("moves 17 times fewer bytes"));
   EXPECT_THAT(reasons(found), HasSubstr("4 times less time"));
   EXPECT_EQ(found.highlights.at(0).number, "4x");
+  EXPECT_THAT(reasons(found), Not(HasSubstr("more than the bytes")));
+  EXPECT_THAT(reasons(found), Not(HasSubstr("Two tie")));
+}
+
+TEST(Verdicts, SayWhereBytesAreNotTheReason) {
+  results::Entry naive = entry("naive", 64, 8.0);
+  naive.row.speedup_vs_naive = 1;
+  naive.row.byte_ratio = 1;
+  results::Entry fused = entry("fused", 64, 0.25);
+  fused.row.speedup_vs_naive = 32;
+  fused.row.byte_ratio = 9;
+  EXPECT_THAT(reasons(verdict({naive, fused})),
+              HasSubstr("In 1 problem the clock sees more than the bytes explain"));
 }
 
 TEST(Verdicts, SayHowFarTheRoofIs) {

@@ -57,12 +57,13 @@ std::string timings() {
                        {"skip and mask, two stages, heaviest first", Variant{}},
                        {"... the mask tested on every tile", tests_every_tile},
                        {"... query tiles in the order of rows", in_row_order}};
-  double const first = median_seconds(input->problem, all[0].variant);
+  double first = 0;
   std::string text =
       "  times of this loop at N 2048, one head, d 64, tiles of 256 x 64 (few, so that their order shows);\n"
       "  medians of 11, measured now\n";
   for (Timed const& one : all) {
     double const seconds = median_seconds(input->problem, one.variant);
+    if (first == 0) first = seconds;
     text += fmt::format("    {:<44} {:>9}  {:.2f}x\n", one.label, report::format_seconds(seconds),
                         first / seconds);
   }
