@@ -129,7 +129,7 @@ std::string summary_of(std::vector<Row> const& rows, Experiment const& experimen
   std::string text = fmt::format("{} of {} cases: {}", rows.size(), experiment.cases.size(),
                                  parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, ", ")));
   for (auto const& file : {experiment.output.json, experiment.output.csv}) {
-    if (written && !file.empty()) text += fmt::format("; wrote {}", file.string());
+    if (written && !rows.empty() && !file.empty()) text += fmt::format("; wrote {}", file.string());
   }
   return text + '\n';
 }

@@ -17,6 +17,7 @@ namespace flashpad::app {
 /// screen.
 inline std::string write_reports(Output const& output, nlohmann::ordered_json const& context,
                                  std::vector<Row> const& rows) {
+  if (rows.empty()) return "";  // interrupted before the first was done: an earlier run's file is worth more
   try {
     if (!output.json.empty()) report::write_file(output.json, report::json_document(context, rows));
     if (!output.csv.empty()) report::write_file(output.csv, report::csv_document(rows));

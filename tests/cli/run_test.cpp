@@ -260,5 +260,17 @@ TEST_P(InterruptedRun, KeepsTheRowsMeasured) {
   EXPECT_TRUE(exists("results/small.csv"));
 }
 
+TEST_P(InterruptedRun, LeavesAnEarlierResultWhereNoRowIsDone) {
+  write("kept.json", "an earlier result");
+  // A first case of minutes: the signal comes while it is timed.
+  pid_t const process = start({"run", "small.yaml", "--set", "problem.seq=1024", "--set", "problem.heads=16",
+                               "--set", "timing.repetitions=100000", "--json", "kept.json"});
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  kill(process, GetParam());
+  Finished const finished = wait_for(process);
+  EXPECT_EQ(finished.code, 128 + GetParam()) << finished.err;
+  EXPECT_EQ(read("kept.json"), "an earlier result");
+}
+
 }  // namespace
 }  // namespace flashpad::cli
