@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <optional>
 #include <string_view>
+#include <thread>
 
 namespace flashpad::kokkos_ext {
 
@@ -83,6 +84,20 @@ void check_environment() {
   }
 }
 
+// Threads before Kokkos 3.7, built without hwloc, runs on one core unless it is told how many there are.
+void count_threads(std::vector<std::string>& words) {
+#if defined(KOKKOS_ENABLE_THREADS) && KOKKOS_VERSION < 30700
+  if (std::getenv("KOKKOS_NUM_THREADS") != nullptr) return;
+  for (std::string const& word : words) {
+    if (word.starts_with("--kokkos-threads") || word.starts_with("--kokkos-numa")) return;
+  }
+  auto const cores = static_cast<int>(std::thread::hardware_concurrency());
+  words.push_back(detail::text("--kokkos-threads=", std::clamp(cores, 1, most_threads)));
+#else
+  static_cast<void>(words);
+#endif
+}
+
 // Kokkos before 4 warns of unbound threads on standard output, where the driver's JSON goes: while one of
 // these lives, what is written there goes to standard error.
 class OutputToError {
@@ -146,6 +161,7 @@ KokkosGuard::KokkosGuard(std::vector<std::string> const& flags) {
   check_environment();
   std::vector<std::string> words = {"flashpad"};
   words.insert(words.end(), flags.begin(), flags.end());
+  count_threads(words);
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   int argc = static_cast<int>(argv.size());
