@@ -9,7 +9,9 @@
 #include "report/printable.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -55,6 +57,16 @@ std::vector<std::string> take_library_flags(int argc, char** argv, Invocation& i
   return rest;
 }
 
+// CLI11 would say that a command is missing, and not that this is none.
+void require_command(CLI::App const& app, std::vector<std::string> const& arguments) {
+  if (arguments.empty() || arguments.front().starts_with('-')) return;
+  std::vector<std::string> names;
+  for (CLI::App const* command : app.get_subcommands([](CLI::App const*) { return true; }))
+    names.push_back(command->get_name());
+  if (std::find(names.begin(), names.end(), arguments.front()) != names.end()) return;
+  throw Error(fmt::format("`{}` is no command; allowed: {}", arguments.front(), fmt::join(names, ", ")));
+}
+
 int main(int argc, char** argv) {
   Invocation invocation;
   std::vector<std::string> arguments = take_library_flags(argc, argv, invocation);
@@ -80,6 +92,7 @@ int main(int argc, char** argv) {
       kokkos_ext::KokkosGuard const prints_it(invocation.kokkos_flags);
       return finish(success);
     }
+    require_command(app, arguments);
     std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
     app.parse(arguments);
     if (!invocation.benchmark_flags.empty() && !app.got_subcommand("bench")) {

@@ -192,6 +192,7 @@ std::string share(double mean, std::string const& column) {
     return fmt::format("{} takes {} times the time of A", column, report::format_fixed(mean, 1));
   if (mean < 1 / many)
     return fmt::format("A takes {} times the time of {}", report::format_fixed(1 / mean, 1), column);
+  if (std::abs(mean - 1) < 0.0005) return fmt::format("{} takes the time of A", column);
   return fmt::format("{} takes {:.1f} % {} time than A", column, 100 * std::abs(mean - 1),
                      mean > 1 ? "more" : "less");
 }

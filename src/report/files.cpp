@@ -44,7 +44,10 @@ std::string_view obstacle(fs::path const& target) {
 void require_regular(fs::path const& file, fs::path const& target) {
   std::string_view found = target.filename().empty() ? "a folder" : obstacle(target);
   // /dev/stdout and its like lead here, also where they end at a file that something else writes to.
-  if (target.string().starts_with("/proc/")) found = "an open stream";
+  std::string const path = target.string();
+  if (path.starts_with("/proc/")) {
+    found = path.find("/fd/") == std::string::npos ? "in /proc, where nothing can be kept" : "an open stream";
+  }
   if (!found.empty()) refuse(file, fmt::format("it is {}; allowed: a regular file, or a new name", found));
 }
 

@@ -177,7 +177,7 @@ std::string pruned_text(std::vector<Trial> const& trials) {
 
 std::string text_of(Search const& search) {
   std::string text;
-  for (std::string const& line : search.refused) text += fmt::format("  refused: {}\n", line);
+  for (std::string const& line : search.refused) text += fmt::format("  {}\n", line);
   std::string const title =
       fmt::format("{} | {} | {}{}\n", search.problem.problem_key, name(search.problem.kernel),
                   search.problem.backend, search.engine.empty() ? "" : ", engine " + search.engine);
@@ -214,9 +214,10 @@ std::string text_of(Observed const& o) {
   text += fmt::format(
       "  1. first call at a new key: {} (compile 0: kernels are compiled with the library; instantiate {}; "
       "warm-up and "
-      "verification {}; search {})\n",
+      "verification {}; search {}; the rest, with the inputs and their copies, {})\n",
       format_seconds(o.first_call_s), format_seconds(o.cost.instantiate), format_seconds(o.cost.warm_up),
-      format_seconds(o.cost.search));
+      format_seconds(o.cost.search),
+      format_seconds(std::max(0.0, o.first_call_s - o.cost.instantiate - o.cost.warm_up - o.cost.search)));
   text += fmt::format("  2. steady state, tile {} from the {}: {}", o.steady.tile.value_or("-"),
                       o.steady.tile_from.value_or("-"), seconds(o.steady));
   if (o.steady.median_s) text += fmt::format(" ({:.0f} times less)", o.first_call_s / *o.steady.median_s);

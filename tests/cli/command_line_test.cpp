@@ -72,6 +72,10 @@ TEST_F(CommandLine, ALineBreakInANameHidesNoCause) {
   }
 }
 
+TEST_F(CommandLine, AnUnknownCommandIsNamed) {
+  EXPECT_THAT(flashpad({"walk"}).err, HasSubstr("`walk` is no command; allowed: run, bench, info"));
+}
+
 TEST_F(CommandLine, CheckListsCases) {
   Finished const finished = flashpad({"check", "small.yaml", "--set", "problem.dtype=[fp32, bf16]"});
   EXPECT_EQ(finished.code, 0) << finished.err;

@@ -231,7 +231,7 @@ TEST_F(RunTest, AnUnavailableBackendIsRefusedBeforeAnythingRuns) {
 
 class InterruptedRun : public RunTest, public ::testing::WithParamInterface<int> {};
 
-INSTANTIATE_TEST_SUITE_P(Signals, InterruptedRun, ::testing::Values(SIGINT, SIGTERM));
+INSTANTIATE_TEST_SUITE_P(Signals, InterruptedRun, ::testing::Values(SIGINT, SIGTERM, SIGHUP));
 
 TEST_P(InterruptedRun, KeepsTheRowsMeasured) {
   // Some 20 s of cases; the tensor that the first one writes tells when it is done.

@@ -203,6 +203,8 @@ TEST(Compare, ShowsNumbersOfAnySizeInFewDigits) {
   std::vector<Measurements> const slow = {file("a", {row("x", 1, 0, 4)}), file("b", {row("x", 25, 0, 4)})};
   EXPECT_THAT(text(slow, {}, compare(slow, {}), {}),
               HasSubstr("B/A 25.000, B takes 25.0 times the time of A"));
+  std::vector<Measurements> const same = {file("a", {row("x", 1, 0, 4)}), file("b", {row("x", 1, 0, 4)})};
+  EXPECT_THAT(text(same, {}, compare(same, {}), {}), HasSubstr("B/A 1.000, B takes the time of A"));
 }
 
 // Made from files that are gone: a comparison keeps what it needs.
