@@ -97,7 +97,7 @@ TEST_F(ProfileTest, AnInterruptedCaseDidNotFail) {
   expect_one_error_line(finished);
   EXPECT_THAT(finished.err, HasSubstr("interrupted after 0 of 4 cases"));
   EXPECT_THAT(finished.out, ::testing::Not(HasSubstr("failed")));
-  EXPECT_EQ(json("results/small.json")["context"]["interrupted"], true);
+  EXPECT_FALSE(exists("results/small.json")) << "without a row an earlier result is worth more";
 }
 
 TEST_F(ProfileTest, AnInterruptedProfilerLeavesNothingBehind) {
