@@ -18,7 +18,8 @@ enum Exit : int {
   usage = 2     ///< the command line or an input is at fault; nothing was done
 };
 
-/// After Ctrl-C (130), SIGTERM (143) or a hang-up (129), as a shell has it; rows measured until then are kept.
+/// After Ctrl-C (130), SIGTERM (143) or a hang-up (129), as a shell has it; rows measured until then are
+/// kept.
 int interrupted_exit();
 
 /// One call of the program, flags of the libraries taken apart.

@@ -12,7 +12,6 @@
 #include "profile/profiler.hpp"
 #include "report/files.hpp"
 #include "report/json.hpp"
-#include "report/printable.hpp"
 #include "report/traffic_table.hpp"
 
 #include <fmt/format.h>
@@ -176,10 +175,7 @@ int run_profile(ProfileArguments const& arguments, Invocation const& invocation)
   std::string const lost = write_reports(experiment.output, context, rows);
   fmt::print("{}", report::traffic_table(title_of(experiment, described, arguments.profiler.simulate), rows));
   std::fflush(stdout);
-  if (!lost.empty()) {
-    fmt::print(stderr, "flashpad: error: {}\n", report::printable(lost));
-    return failed;
-  }
+  if (!lost.empty()) return report_lost(lost);
   if (stopped) {
     fmt::print(stderr, "flashpad: error: interrupted after {} of {} cases\n", rows.size(),
                experiment.cases.size());

@@ -12,7 +12,6 @@
 #include "measure/tensor_output.hpp"
 #include "report/files.hpp"
 #include "report/json.hpp"
-#include "report/printable.hpp"
 #include "report/sweep.hpp"
 #include "report/table.hpp"
 
@@ -165,10 +164,7 @@ int run(RunArguments const& arguments, Invocation const& invocation) {
   std::string const lost = write_reports(experiment.output, context, rows);
   fmt::print("{}{}{}", report::table(title, rows), sweep, summary_of(rows, experiment, lost.empty()));
   std::fflush(stdout);
-  if (!lost.empty()) {
-    fmt::print(stderr, "flashpad: error: {}\n", report::printable(lost));
-    return failed;
-  }
+  if (!lost.empty()) return report_lost(lost);
 
   if (stopped) {
     fmt::print(stderr, "flashpad: error: interrupted after {} of {} cases\n", rows.size(),

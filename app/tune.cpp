@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "command.hpp"
+#include "write_reports.hpp"
 
 #include <flashpad/error.hpp>
 #include <flashpad/tuning.hpp>
@@ -9,7 +10,6 @@
 #include "measure/context.hpp"
 #include "measure/interrupt.hpp"
 #include "report/files.hpp"
-#include "report/printable.hpp"
 #include "report/table.hpp"
 #include "tuning/jobs.hpp"
 #include "tuning/report.hpp"
@@ -223,13 +223,10 @@ int tune(TuneArguments const& arguments, Invocation const& invocation) {
   context["interrupted"] = stopped;
   context["tuning_cache"] = cache;
   measure::release_backends();
-  std::string lost;  // what was found is on the screen, whatever becomes of the file
-  try {
+  std::string const lost = lost_by([&] {
     if (!experiment.output.json.empty())
       report::write_file(experiment.output.json, tuning::json_document(context, searches, observed));
-  } catch (Error const& error) {
-    lost = error.what();
-  }
+  });
 
   std::vector<tuning::Search const*> failures;
   for (tuning::Search const& search : searches) {
@@ -240,10 +237,7 @@ int tune(TuneArguments const& arguments, Invocation const& invocation) {
       searches.size() - failures.size(), cache,
       experiment.output.json.empty() || !lost.empty() ? "" : "; wrote " + experiment.output.json.string());
   std::fflush(stdout);
-  if (!lost.empty()) {
-    fmt::print(stderr, "flashpad: error: {}\n", report::printable(lost));
-    return failed;
-  }
+  if (!lost.empty()) return report_lost(lost);
   if (stopped) {
     fmt::print(stderr, "flashpad: error: interrupted; the same command goes on from here\n");
     return interrupted_exit();

@@ -1,30 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "command.hpp"
+
 #include <flashpad/error.hpp>
 
 #include "experiment/experiment.hpp"
 #include "report/files.hpp"
 #include "report/json.hpp"
+#include "report/printable.hpp"
 
+#include <fmt/format.h>
+
+#include <cstdio>
 #include <string>
 #include <vector>
 
 namespace flashpad::app {
 
-/// Writes the reports that the experiment asks for. Before the rows are shown, as a closed pipe ends that;
-/// but what could not be written is returned, in one line, for a full disk must not lose the rows on the
-/// screen.
-inline std::string write_reports(Output const& output, nlohmann::ordered_json const& context,
-                                 std::vector<Row> const& rows) {
-  if (rows.empty()) return "";  // interrupted before the first was done: an earlier run's file is worth more
+/// What write() could not write, in words; empty where all was. For report_lost(), once what was measured is
+/// on the screen: a full disk must not lose that.
+template <class Write>
+std::string lost_by(Write const& write) {
   try {
-    if (!output.json.empty()) report::write_file(output.json, report::json_document(context, rows));
-    if (!output.csv.empty()) report::write_file(output.csv, report::csv_document(rows));
+    write();
   } catch (Error const& lost) {
     return lost.what();
   }
   return "";
+}
+
+/// Says in one line what was lost; the program's exit code.
+inline int report_lost(std::string const& lost) {
+  fmt::print(stderr, "flashpad: error: {}\n", report::printable(lost));
+  return failed;
+}
+
+/// Writes the reports that the experiment asks for, before the rows are shown, as a closed pipe ends that.
+/// Returns lost_by().
+inline std::string write_reports(Output const& output, nlohmann::ordered_json const& context,
+                                 std::vector<Row> const& rows) {
+  if (rows.empty()) return "";  // interrupted before the first was done: an earlier run's file is worth more
+  return lost_by([&] {
+    if (!output.json.empty()) report::write_file(output.json, report::json_document(context, rows));
+    if (!output.csv.empty()) report::write_file(output.csv, report::csv_document(rows));
+  });
 }
 
 }  // namespace flashpad::app

@@ -136,11 +136,11 @@ void add_speed(Verdict& verdict, std::vector<Contest> const& contests, std::stri
     Item const* const item = contest.find(champion);
     if (item == nullptr) continue;
     if (item->data().kernel != "naive") {
-      over_naive.take(item->data().speedup_vs_naive.value_or(0));
-      if (item->data().speedup_vs_naive) bytes.take(item->data().byte_ratio.value_or(0));
-      if (item->data().speedup_vs_naive && item->data().byte_ratio &&
-          *item->data().speedup_vs_naive > *item->data().byte_ratio)
-        ++beyond_bytes;
+      std::optional<double> const speedup = item->data().speedup_vs_naive;
+      std::optional<double> const byte_ratio = item->data().byte_ratio;
+      over_naive.take(speedup.value_or(0));
+      if (speedup) bytes.take(byte_ratio.value_or(0));
+      if (speedup && byte_ratio && *speedup > *byte_ratio) ++beyond_bytes;
     }
     Item const& best_other = contest.winner().label == champion ? contest.ranked[1] : contest.winner();
     over_others.take(*best_other.data().median_s / *item->data().median_s);

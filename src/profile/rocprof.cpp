@@ -64,10 +64,11 @@ void add_pass(std::string const& text, Totals& totals) {
     if (nanoseconds <= 0)
       throw Error(fmt::format("rocprofv3: dispatch {} ends at {}, no later than it starts", dispatch,
                               brief(table.at(line, "End_Timestamp"))));
-    if (counter == "OccupancyPercent" && number("Counter_Value") > 100)
-      throw Error(fmt::format("rocprofv3: {} is {} %; allowed: 0 to 100", counter, number("Counter_Value")));
-    totals.sum[counter] += number("Counter_Value");
-    totals.by_time[counter] += number("Counter_Value") * nanoseconds;
+    double const value = number("Counter_Value");
+    if (counter == "OccupancyPercent" && value > 100)
+      throw Error(fmt::format("rocprofv3: {} is {} %; allowed: 0 to 100", counter, value));
+    totals.sum[counter] += value;
+    totals.by_time[counter] += value * nanoseconds;
     if (counter == "OccupancyPercent") totals.nanoseconds += nanoseconds;
     totals.scratch = std::max(totals.scratch, number("Scratch_Size"));
   }

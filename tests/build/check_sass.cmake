@@ -1,6 +1,18 @@
 # Reads the instructions of an object's CUDA kernels; nothing is run.
-#   cmake -DCUOBJDUMP= -DOBJECT= -DKERNELS=<at least> "-DWANTED=REGEX;..." "-DUNWANTED=REGEX;..." -P check_sass.cmake
+#   cmake -DCUOBJDUMP= -DOBJECT= -DOF=hopper|mma -P check_sass.cmake
 # cuobjdump wants nvdisasm on PATH or beside itself.
+# At least so many kernels, with these instructions and without those.
+if(OF STREQUAL "hopper")
+  set(KERNELS 30)
+  set(WANTED HGMMA UTMALDG UTMASTG)
+  set(UNWANTED HMMA LDL STL)
+elseif(OF STREQUAL "mma")
+  set(KERNELS 14)
+  set(WANTED "HMMA\\.16816\\.F32 " "HMMA\\.16816\\.F32\\.BF16 " "HMMA\\.1688\\.F32\\.TF32 ")
+  set(UNWANTED "")
+else()
+  message(FATAL_ERROR "OF is `${OF}`; allowed: hopper, mma")
+endif()
 cmake_path(GET CUOBJDUMP PARENT_PATH folder)
 set(ENV{PATH} "${folder}:$ENV{PATH}")
 execute_process(COMMAND ${CUOBJDUMP} --dump-sass ${OBJECT} OUTPUT_FILE ${OBJECT}.sass ERROR_VARIABLE errors RESULT_VARIABLE result)
