@@ -7,9 +7,11 @@
 set(FLASHPAD_HOPPER_FILES ${PROJECT_SOURCE_DIR}/kernels/hopper/hopper.cu)
 
 set(FLASHPAD_HOPPER_OBJECTS "")
-set(FLASHPAD_HOPPER_MISSING "needs nvcc 12 or newer, and no sanitizer")
+set(FLASHPAD_HOPPER_MISSING "needs nvcc 12 or newer and its static runtime for this processor, and no sanitizer")
 find_package(CUDAToolkit QUIET)
-if(CUDAToolkit_NVCC_EXECUTABLE AND CUDAToolkit_VERSION VERSION_GREATER_EQUAL 12 AND NOT FLASHPAD_SANITIZE)
+# When cross-compiling, nvcc found is the machine's own, which compiles its host code for that.
+if(CUDAToolkit_NVCC_EXECUTABLE AND CUDAToolkit_VERSION VERSION_GREATER_EQUAL 12 AND TARGET CUDA::cudart_static
+   AND NOT CMAKE_CROSSCOMPILING AND NOT FLASHPAD_SANITIZE)
   set(FLASHPAD_HOPPER_MISSING "")
   foreach(file IN LISTS FLASHPAD_HOPPER_FILES)
     cmake_path(GET file STEM name)
