@@ -1,6 +1,7 @@
 # Toolchain of .ci/check/aarch64: Debian's cross compiler, libraries unpacked in AARCH64_ROOT, qemu to run.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 set(root $ENV{AARCH64_ROOT})
 set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
