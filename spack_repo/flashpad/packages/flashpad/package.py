@@ -57,8 +57,9 @@ class Flashpad(CMakePackage, CudaPackage, ROCmPackage):
     for arch in ROCmPackage.amdgpu_targets:
         rocm = f"+rocm amdgpu_target={arch}"
         depends_on(f"kokkos {rocm}", when=rocm)
+        depends_on(f"hipblas {rocm}", when=rocm)  # its batched products are naive-vendor's
     depends_on("kokkos+wrapper", when="+cuda %gcc")
-    # The build systems above add direct dependencies on cuda and hip; no other library of either is linked.
+    # The build systems above add direct dependencies on cuda, which has cuBLAS, and hip.
     depends_on("cuda@12:", when="+cuda")
     # Lambdas in device code are an option before Kokkos 5, and always on from there.
     depends_on("kokkos+cuda_lambda", when="+cuda ^kokkos@:4")
