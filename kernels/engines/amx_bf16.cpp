@@ -274,9 +274,9 @@ Rescale softmax_and_product(float* s, int n, float scale, float const* tile_max,
   product.begin();
   int const turns = (n + 15) / 16;
   int const steps = ((of.dim + 31) / 32 * ((of.n + group - 1) / group) + turns - 1) / turns;
-  Rescale const rescale = softmax_meanwhile<float, RoundP>(
-      s, n, scale, tile_max, max, sum, alpha, [&]() __attribute__((always_inline)) {
-        for (int i = 0; i < steps && product.left(); ++i) product.step();
+  Rescale const rescale = softmax_meanwhile<float>(
+      s, n, scale, tile_max, max, sum, alpha, RoundP{}, [&](int j) __attribute__((always_inline)) {
+        for (int i = 0; j % 16 == 0 && i < steps && product.left(); ++i) product.step();
       });
   while (product.left()) product.step();
   fill_group(s, n);

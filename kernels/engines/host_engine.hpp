@@ -54,7 +54,8 @@ class HostEngine {
             line(rows * value_dim * sizeof(T)),
             table.keys_are_operands ? 0 : line(keys * head_dim * operand),
             table.values_are_operands ? 0 : line(keys * value_dim * operand),
-            (table.softmax_meanwhile != nullptr ? 2 : 1) * line(keys * lanes * sizeof(T)),
+            (table.softmax_meanwhile != nullptr ? 2 : 1) *
+                line(keys * lanes * static_cast<std::size_t>(table.score_bytes)),
             line(rows * sizeof(T))};
   }
 

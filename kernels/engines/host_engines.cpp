@@ -13,6 +13,7 @@ namespace {
 constexpr EngineRegistry<HostTables>::Entry entries[] = {
 #ifdef FLASHPAD_HAS_LEVEL_avx512_bf16
     {"amx-bf16", has_level_amx_bf16, amx_bf16_tables},
+    {"amx-bf16x3", has_level_amx_bf16, amx_bf16x3_tables},
     {"avx512-bf16", has_level_avx512_bf16, avx512_bf16_tables},
 #endif
 #ifdef FLASHPAD_HAS_LEVEL_v4

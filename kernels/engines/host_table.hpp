@@ -47,9 +47,11 @@ template <class T>
 struct HostTable {
   char const* engine = nullptr;  ///< its name; null where this table is not compiled
   int lanes = 0;                 ///< query rows in a block
-  int group = 1;  ///< keys that lie side by side in v; v, s and p have room for whole groups, and a
-                  ///< run of keys begins with one
+  int group = 1;       ///< keys that lie side by side in v; v, s and p have room for whole groups, and a
+                       ///< run of keys begins with one
+  int least_rows = 1;  ///< of a query tile: with fewer another engine is faster
   int operand_bytes = sizeof(T);
+  int score_bytes = sizeof(T);  ///< room of a score: more where P, which takes its place, is longer
   int storage_bytes = sizeof(T);
   bool keys_are_operands = false;    ///< storage has the form of k: load_keys is not needed
   bool values_are_operands = false;  ///< storage has the form of v: load_values is not needed

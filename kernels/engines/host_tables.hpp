@@ -26,5 +26,6 @@ HostTables portable_tables_v4();
 
 HostTables avx512_bf16_tables();
 HostTables amx_bf16_tables();
+HostTables amx_bf16x3_tables();
 
 }  // namespace flashpad::engines

@@ -48,10 +48,10 @@ struct KeepP {
   }
 };
 
-/// Calls meanwhile() before each 16 keys: products that do not wait for these scores.
+/// Calls meanwhile(j) before keys j and j + 1: products that do not wait for these scores.
 template <class T, class StoreP, class Meanwhile>
 FLASHPAD_INLINE Rescale softmax_meanwhile(T* s, int n, T scale, T const* tile_max, T* max, T* sum, T* alpha,
-                                          Meanwhile const& meanwhile) {
+                                          StoreP const& keep, Meanwhile const& meanwhile) {
   Vector<T> reference[vectors], factor[vectors];
   typename VectorOf<T>::Bits moved = {}, begun = {};
   for (int x = 0; x < vectors; ++x) {
@@ -69,19 +69,19 @@ FLASHPAD_INLINE Rescale softmax_meanwhile(T* s, int n, T scale, T const* tile_ma
   Vector<T> total[2 * vectors] = {};
   int j = 0;
   for (; j + 2 <= n; j += 2) {
-    if (j % 16 == 0) meanwhile();
+    meanwhile(j);
     Vector<T> p[2 * vectors];
     FLASHPAD_EACH(2 * vectors) p[i] = load(s + j * lanes<T> + i * width<T>) - reference[i % vectors];
     exp_nonpositive(p, scale);
     FLASHPAD_EACH(2 * vectors) total[i] += p[i];
-    StoreP::pair(s, j, p);
+    keep.pair(s, j, p);
   }
   if (j < n) {
     Vector<T> p[vectors];
     FLASHPAD_EACH(vectors) p[i] = load(s + j * lanes<T> + i * width<T>) - reference[i];
     exp_nonpositive(p, scale);
     FLASHPAD_EACH(vectors) total[i] += p[i];
-    StoreP::last(s, j, p);
+    keep.last(s, j, p);
   }
   FLASHPAD_EACH(vectors) {
     T* const at = sum + i * width<T>;
@@ -93,7 +93,7 @@ FLASHPAD_INLINE Rescale softmax_meanwhile(T* s, int n, T scale, T const* tile_ma
 
 template <class T, class StoreP>
 Rescale softmax(T* s, int n, T scale, T const* tile_max, T* max, T* sum, T* alpha) {
-  return softmax_meanwhile<T, StoreP>(s, n, scale, tile_max, max, sum, alpha, [] {});
+  return softmax_meanwhile<T>(s, n, scale, tile_max, max, sum, alpha, StoreP{}, [](int) {});
 }
 
 template <class T>

@@ -19,23 +19,42 @@ inline double teams_wanted_of(Shape const& shape, Mask const& mask, int tile_q, 
   return 3.0 * threads;
 }
 
+template <class T>
+Tile tile_of(engines::HostTable<T> const& table, std::int64_t dim) {
+  if (table.group <= 2) return tile_for(host_tiles, dim);
+  switch (table.operand_bytes) {
+    case 6: return tile_for(three_term_tiles, dim);
+    case 4: return tile_for(two_term_tiles, dim);
+    default: return tile_for(tile_register_tiles, dim);
+  }
+}
+
+template <class Exec, class T>
+TilePlan plan_tiles_of(Request<Exec> const& request, engines::HostTable<T> const& table) {
+  Shape const& shape = request.shape;
+  Tile const tile = tile_of(table, std::max(shape.head_dim, shape.value_dim));
+  double const teams_wanted = teams_wanted_of(shape, request.options.mask, tile.q, table.lanes,
+                                              kokkos_ext::concurrency(request.exec));
+  return plan_tiles(shape, request.options, tile, table.lanes, teams_wanted);
+}
+
 /// Plans the fused kernel on a host backend with one of the host's engines: teams of one thread, tiles in
 /// level 1 scratch memory (level 0 is 32 KiB there).
 template <class Exec, class Storage, class Compute>
 std::unique_ptr<Runner<Exec>> make_host_fused(Request<Exec> const& request, std::string const& engine_name) {
   using Engine = engines::HostEngine<Compute>;
   constexpr int level = 1;
-  auto const table = engines::host_table<Compute>(engine_name, request.dtype);
+  auto table = engines::host_table<Compute>(engine_name, request.dtype);
+  TilePlan plan = plan_tiles_of(request, table);
+  if (engine_name.empty() && plan.tile.q < table.least_rows) {
+    table = engines::host_table<Compute>("portable", request.dtype);
+    plan = plan_tiles_of(request, table);
+  }
 
   require_fixed("team_size", request.options.team_size, 1, table.engine);
   require_fixed("stages", request.options.stages, 1, table.engine);
   Shape const& shape = request.shape;
-  auto const dim = std::max(shape.head_dim, shape.value_dim);
-  Tile const table_tile = table.group > 2 ? tile_for(tile_register_tiles, dim) : tile_for(host_tiles, dim);
   int const threads = kokkos_ext::concurrency(request.exec);
-  double const teams_wanted =
-      teams_wanted_of(shape, request.options.mask, table_tile.q, table.lanes, threads);
-  TilePlan const plan = plan_tiles(shape, request.options, table_tile, table.lanes, teams_wanted);
   FusedProblem problem = make_problem(shape, request.options, request.scale, plan);
   // Unmasked tiles weigh the same, and in order a thread's next one is the next head's: what the engine
   // prefetches past the last key is then the first tile of the next walk.

@@ -6,6 +6,7 @@
 #include "measure/machine.hpp"
 #include "measure/matrix_peak.hpp"
 #include "measure/peaks.hpp"
+#include "model/bf16_products.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -81,12 +82,16 @@ class KokkosBackend final : public Backend {
   double flops(Exec const& exec, PeakRequest const& request) {
     bool const fp64 = request.dtype == DType::fp64;
     if constexpr (kokkos_ext::is_host<Exec>) {
-      bool const pairs =
-          request.dtype == DType::bf16 && request.engine.find("bf16") != std::string_view::npos;
-      double& known = pairs ? m_known.flops_bf16 : fp64 ? m_known.flops_fp64 : m_known.flops_fp32;
-      PeakKernel const kernel = pairs ? peak_kernel_bf16() : fp64 ? peak_kernel_fp64() : peak_kernel_fp32();
-      if (known == 0 && kernel.run != nullptr) known = host_peak_flops(exec, kernel);
-      return known;
+      auto const measured = [&exec](double& known, PeakKernel const& kernel) {
+        if (known == 0 && kernel.run != nullptr) known = host_peak_flops(exec, kernel);
+        return known;
+      };
+      double const products = model::bf16_products(request.engine, flashpad::name(request.dtype));
+      double const by_pairs = products > 0 ? measured(m_known.flops_bf16, peak_kernel_bf16()) / products : 0;
+      if (products == 1) return by_pairs;
+      double const by_itself = fp64 ? measured(m_known.flops_fp64, peak_kernel_fp64())
+                                    : measured(m_known.flops_fp32, peak_kernel_fp32());
+      return products > 0 ? by_pairs : by_itself;
     } else {
       if (size_of(request.dtype) == 2 && on_matrix_unit(request.engine)) {
         if (m_known.flops_matrix == 0) m_known.flops_matrix = matrix_peak_flops(exec);

@@ -2,6 +2,8 @@
 #include "result_file/case_fields.hpp"
 #include "result_file/formats.hpp"
 
+#include "model/bf16_products.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -102,8 +104,8 @@ std::vector<Place> places_of(ResultFile const& file, Fields const& context) {
 }
 
 // The peaks that could bound a row of this type. 16-bit types are multiplied as float32, as pairs of bfloat16
-// or by matrix units; float32 as itself or by matrix units.
-Roofs roofs_of(Place const& place, std::string const& dtype) {
+// or by matrix units; float32 as itself, by matrix units or as several products of bfloat16.
+Roofs roofs_of(Place const& place, std::string const& dtype, std::string const& engine) {
   struct Kind {
     char const* field;
     char const* name;
@@ -119,6 +121,9 @@ Roofs roofs_of(Place const& place, std::string const& dtype) {
     double const flops = kind.applies ? place.fields.number(kind.field).value_or(0) : 0;
     if (flops > 0) roofs.peaks.push_back({kind.name, flops});
   }
+  double const products = model::bf16_products(engine, dtype);
+  double const pairs = products > 1 ? place.fields.number("peak_flops_bf16").value_or(0) : 0;
+  if (pairs > 0) roofs.peaks.push_back({fmt::format("bf16 / {}", products), pairs / products});
   roofs.bandwidth = place.fields.number("peak_bytes_per_s").value_or(0);
   return roofs;
 }
@@ -166,7 +171,7 @@ void read_run(Json const& document, ResultFile& file) {
     if (peak > 0) {
       entry.roofs = {{{entry.row.dtype, peak}}, fields.number("peak_bytes_per_s").value_or(0)};
     } else if (place != places.end() && entry.threads == 0) {
-      entry.roofs = roofs_of(*place, entry.row.dtype);
+      entry.roofs = roofs_of(*place, entry.row.dtype, entry.row.engine.value_or(""));
     }
     complete_by_model(entry);
     file.entries.push_back(std::move(entry));

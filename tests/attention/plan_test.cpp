@@ -310,7 +310,8 @@ TEST(EngineNames, BestFirst) {
   std::vector<std::string> const names = engine_names<Exec>();
   EXPECT_THAT(names, testing::Contains("portable-baseline"));
   EXPECT_EQ(names.back(), "simt");
-  EXPECT_EQ(engine_names<Exec>(DType::fp32).front(), "portable");
+  EXPECT_THAT(engine_names<Exec>(DType::fp32).front(), testing::AnyOf("amx-bf16x3", "portable"));
+  EXPECT_EQ(engine_names<Exec>(DType::fp64).front(), "portable");
 }
 
 TEST(EngineNames, AnEngineOfOneTypeIsRefusedForTheOthers) {
@@ -326,7 +327,7 @@ TEST(EngineNames, AnEngineOfOneTypeIsRefusedForTheOthers) {
                   Plan<Exec>(Exec(), {1, 1, 1, 8, 8, 16, 16}, dtype, {.engine = "avx512-bf16"});
                 }),
                 testing::HasSubstr(std::string("engine: `avx512-bf16` is not available on ") + Exec::name() +
-                                   " in " + std::string(name(dtype)) + "; available: portable, "));
+                                   " in " + std::string(name(dtype)) + "; available: "));
   }
 }
 
