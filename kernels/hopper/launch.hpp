@@ -39,22 +39,19 @@ struct Specs {
 
 /// Sections of as many heads as keep their K and V in a part of the second-level cache, whose halves each
 /// hold what both read. Under a mask, where items differ, the last section has enough of them to even out,
-/// for the last ones are as heavy as any; of long rows, all sections have.
-inline void set_sections(HopperCall const& call, HopperSchedule& schedule) {
+/// for its first ones are as heavy as any.
+inline void set_sections(HopperCall const& call, bool packed, HopperSchedule& schedule) {
   Shape const& s = call.shape;
   bool const masked = !call.mask.is_none();
-  bool const longer = s.seq_k > 8192;
   double const all = schedule.all_heads;
   double const group = static_cast<double>(s.heads / s.kv_heads);
   double const head_bytes = 2.0 * static_cast<double>(s.seq_k * (s.head_dim + s.value_dim)) / group;
-  double const cached = s.seq_k <= (masked ? 8192 : 1024) ? 8e6 : 17e6;
-  double const evened = std::ceil((longer ? 5.0 : 3.0) * call.multiprocessors / schedule.query_tiles);
-  double section = std::max(1.0, cached / std::max(head_bytes, 1.0));
-  schedule.tail = masked && !longer ? static_cast<int>(std::min(all, evened)) : 0;
-  if (masked && longer) section = std::max(section, evened);
+  // Measured (docs/hopper.md, version 9).
+  double const cached = (packed ? s.seq_k > 1024 : masked && s.seq_k > 8192) ? 17e6 : 8e6;
+  double const evened = std::ceil(3.0 * call.multiprocessors / schedule.query_tiles);
+  schedule.tail = masked ? static_cast<int>(std::min(all, evened)) : 0;
   double const early = all - schedule.tail;
-  // Of long masked rows no section may have fewer heads, of others none more.
-  double const sections = masked && longer ? std::floor(early / section) : std::ceil(early / section);
+  double const sections = std::ceil(early / std::max(1.0, cached / std::max(head_bytes, 1.0)));
   schedule.section = static_cast<int>(std::max(1.0, std::ceil(early / std::max(1.0, sections))));
 }
 
@@ -106,7 +103,7 @@ HopperParams params_of(HopperCall const& call, int splits) {
     // lasts nearly as long with one warpgroup at work as with all (docs/hopper.md, version 6).
     p.first_query = static_cast<int>((s.seq_q + 63) / 64 * 64) - p.schedule.query_tiles * p.tile_queries;
   }
-  set_sections(call, p.schedule);
+  set_sections(call, Tiling::manner.packed, p.schedule);
   return p;
 }
 

@@ -45,9 +45,6 @@ __device__ void produce(HopperParams const& p, Shared<Tiling> const& shared) {
     barrier_arrive(shared.work_full + work_ring.stage);
     work_ring.next();
     if (!more) return;
-    // Asked for now, needed when this item's loads are out.
-    index = static_cast<int>(gridDim.x) + atomicAdd(p.next_item, 1);
-
     barrier_wait(shared.q_empty + q_ring.stage, q_ring.parity ^ 1);
     HopperSchedule::Item const& item = order.item;
     copy_q<Tiling>(p, shared, q_ring.stage, item);
@@ -56,6 +53,9 @@ __device__ void produce(HopperParams const& p, Shared<Tiling> const& shared) {
     int const kv_head = Tiling::manner.packed ? item.head : item.head / p.group;
 #pragma unroll 1
     for (int t = order.walk.end - 1; t >= order.walk.begin; --t) {
+      // Asked for with the last tile, so that who is done first takes the heaviest item that is left; needed
+      // when this one's loads are out.
+      if (t == order.walk.begin) index = static_cast<int>(gridDim.x) + atomicAdd(p.next_item, 1);
       int const key = order.walk.first + t * Tiling::keys;
       barrier_wait(shared.k_empty + ring.stage, ring.parity ^ 1);
       barrier_expect(shared.k_full + ring.stage, Tiling::k_bytes);

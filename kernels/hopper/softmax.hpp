@@ -23,6 +23,10 @@ inline __device__ std::uint32_t pack(float low, float high, __nv_bfloat16*) {
   return reinterpret_cast<std::uint32_t const&>(pair);
 }
 
+/// 2^8 as the bits of one element.
+inline __device__ constexpr int bits_of_256(__half*) { return 0x5c00; }
+inline __device__ constexpr int bits_of_256(__nv_bfloat16*) { return 0x4380; }
+
 /// Hides what the band hides, and the keys past the last. `diagonal` is the key that each row is aligned
 /// with, `keys` the number of keys, both counted from the tile's first.
 template <int Keys, int N>
@@ -66,11 +70,13 @@ struct Softmax {
   /// 16-bit type, rounding is relative, and the last division makes up for it.
   template <class Element, int Keys, int N>
   __device__ bool speculate(float const (&s)[N], float scale_log2, std::uint32_t (&to)[N / 2]) {
-    bool grown = false;
+    // Probabilities are not negative, and so the largest has the largest bits: one instruction looks at four,
+    // where the maximum of the scores takes four. A NaN is larger than all.
+    static_assert(Keys % 16 == 0);
+    std::uint32_t top = 0;
     float total[2];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      float most = -INFINITY;
       total[half] = 0;
 #pragma unroll
       for (int j = 0; j < Keys / 8; ++j) {
@@ -79,10 +85,11 @@ struct Softmax {
         float const p1 = exp2_approx(fmaf(s1, scale_log2, -reference[half]));
         to[2 * j + half] = pack(p0, p1, static_cast<Element*>(nullptr));
         total[half] += p0 + p1;
-        most = fmaxf(most, fmaxf(s0, s1));
+        if (j % 2 == 1) top = __vimax3_s16x2(top, to[2 * j - 2 + half], to[2 * j + half]);
       }
-      grown = grown || fmaf(most, scale_log2, -reference[half]) > 8;
     }
+    constexpr int limit = bits_of_256(static_cast<Element*>(nullptr));
+    bool const grown = static_cast<std::int16_t>(top) > limit || static_cast<std::int32_t>(top) >> 16 > limit;
     if (__any_sync(0xffffffffu, grown)) return false;
     sum[0] += total[0];
     sum[1] += total[1];

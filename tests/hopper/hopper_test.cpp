@@ -291,6 +291,40 @@ TEST_P(Hopper, MaximaThatMoveFromTileToTile) {
   }
 }
 
+TEST_P(Hopper, AMaximumAtAnyKeyOfATile) {
+  // In head h one row alone has a score of 200 and not 0, at another key in each head: 2^288 times the
+  // others' weight, which is infinite in any type unless it is seen at that key that the maximum has grown.
+  constexpr std::int64_t heads = 128, first_key = 40;
+  for (std::int64_t const dim : {64, 96, 128, 192, 256}) {
+    for (std::int64_t const shift : {0, 8}) {
+      Case one;
+      one.shape = {1, heads, heads, 200, 300, dim, dim};
+      one.dtype = GetParam();
+      one.scale = 1.0;
+      one.kernel = Kernel::fused;
+      measure::Inputs inputs = measure::make_inputs(one);
+      std::fill(inputs.q.begin(), inputs.q.end(), 0.0);
+      std::fill(inputs.k.begin(), inputs.k.end(), 0.0);
+      auto const row_of = [&](std::int64_t h) { return (7 * h + shift) % one.shape.seq_q; };
+      for (std::int64_t h = 0; h < heads; ++h) {
+        inputs.q[static_cast<std::size_t>((h * one.shape.seq_q + row_of(h)) * dim)] = 1;
+        inputs.k[static_cast<std::size_t>((h * one.shape.seq_k + first_key + h) * dim)] = 200;
+      }
+      std::vector<double> const o =
+          measure::unpack(run(one, inputs).o, measure::extents_of_o(one.shape), one.dtype, one.layout);
+      for (std::int64_t h = 0; h < heads; ++h) {
+        for (std::int64_t c = 0; c < dim; ++c) {
+          double const v =
+              inputs.v[static_cast<std::size_t>((h * one.shape.seq_k + first_key + h) * dim + c)];
+          double const got = o[static_cast<std::size_t>((h * one.shape.seq_q + row_of(h)) * dim + c)];
+          ASSERT_NEAR(got, v, 0.01 * std::max(1.0, std::fabs(v)))
+              << "head " << h << ", dim " << dim << ", shift " << shift << ", column " << c;
+        }
+      }
+    }
+  }
+}
+
 TEST_P(Hopper, NanInKeysThatNoRowSeesChangesNothing) {
   Edit const edit = [](Shape const& s, measure::Inputs& inputs) {
     for (std::int64_t i = 0; i < 300 * s.head_dim; ++i) inputs.k[static_cast<std::size_t>(i)] = NAN;
