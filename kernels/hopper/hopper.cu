@@ -75,9 +75,9 @@ bool each_tiling(HopperCall const& call, F const& f) {
   if (d <= 192) {
     bool const not_short = s.seq_k > 1024;
     return masked ? either(not_short, Type<Tiling192<T>>(), Type<Tiling192LongMasked<T>>())
-                  : either(not_short, Type<Tiling192<T>>(), Type<Tiling192Long<T>>());
+                  : f(Type<Tiling192<T>>()) || f(Type<Tiling192Long<T>>());
   }
-  return either(s.seq_k > (masked ? 2048 : 512), Type<Tiling256<T>>(), Type<Tiling256Long<T>>());
+  return either(s.seq_k > (masked ? 2048 : 4096), Type<Tiling256<T>>(), Type<Tiling256Long<T>>());
 }
 
 template <class Tiling>
