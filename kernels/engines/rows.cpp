@@ -97,7 +97,7 @@ FLASHPAD_INLINE void accumulate_columns(T const* p, Storage const* v, std::int64
   }
   for (int j = 0; j < n; ++j) {
     Storage const* row = row_of<Storage>(v, stride, j);
-    if (reads_ahead<rows>) ahead.template advance<columns * width<T>* static_cast<int>(sizeof(Storage))>();
+    ahead.template advance<columns * width<T>* static_cast<int>(sizeof(Storage))>();
 #pragma GCC unroll 16
     for (int x = 0; x < columns; ++x) {
       Vector<T> const value = load_part<half_vector>(row + x * width<T>);

@@ -192,8 +192,6 @@ RowsTables rows_tables_amx_bf16() {
   table.most_rows = level_most_rows;
   table.key_unit = sums;
   table.dim_unit = wide;
-  table.lead_bytes = 4096;
-  table.far_bytes = 2048;
   table.store_output = store_and_release<bfloat16>;
   table.store_partial = store_and_release<float>;
   fill<0>(table);

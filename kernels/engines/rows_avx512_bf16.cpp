@@ -113,7 +113,7 @@ FLASHPAD_INLINE void accumulate_columns(std::uint32_t const* p, bfloat16 const* 
   bool const some = count < wide;
   int const even = n / 2 * 2;
   for (int j = 0; j < even; j += 2) {
-    if (reads_ahead<rows>) ahead.template advance<2 * columns * wide* static_cast<int>(sizeof(bfloat16))>();
+    ahead.template advance<2 * columns * wide* static_cast<int>(sizeof(bfloat16))>();
     if (some)
       add(j, true, true);
     else

@@ -34,10 +34,10 @@ FLASHPAD_INLINE Storage const* row_of(void const* storage, std::int64_t stride, 
   return reinterpret_cast<Storage const*>(static_cast<char const*>(storage) + row * stride);
 }
 
-/// Whether blocks of so many rows prefetch: with fewer the products are slow to arrive and not to multiply,
-/// and read K and V as they lie, which the processor foresees by itself.
+/// Whether blocks of so many rows multiply several keys at a time, a vector of each by turns. Fewer rows are
+/// held up by memory, not by their arithmetic, and read K and V as they lie.
 template <int rows>
-constexpr bool reads_ahead = rows > 2;
+constexpr bool several_keys = rows > 2;
 
 /// Goes through the rows that come next, in the order in which they lie, at the pace of the arithmetic: each
 /// line to the first-level cache, and what is `far` behind it to the second. The processor's own prefetchers

@@ -99,7 +99,7 @@ FLASHPAD_INLINE void score_block(T const* q, char const* const (&key)[ScoreShape
                                  T scale, T* s, RowsCursor& ahead) {
   using Shape = ScoreShape<T, rows>;
   constexpr int keys = Shape::keys;
-  constexpr int group = reads_ahead<rows> ? keys : 1;
+  constexpr int group = several_keys<rows> ? keys : 1;
   constexpr int bytes = group * Shape::piece * static_cast<int>(Unit::bytes);
   int const whole = units / Shape::piece * Shape::piece;
   Vector<T> sum[keys * Shape::vectors] = {};
@@ -123,7 +123,7 @@ FLASHPAD_INLINE void score_block(T const* q, char const* const (&key)[ScoreShape
 #pragma GCC unroll 16
   for (int first = 0; first < keys; first += group) {
     for (int c = 0; c < whole; c += Shape::piece) {
-      if (reads_ahead<rows>) ahead.template advance<bytes>();
+      ahead.template advance<bytes>();
       add(first, c, false);
     }
     if (whole < units) add(first, whole, true);

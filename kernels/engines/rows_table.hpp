@@ -37,10 +37,14 @@ struct RowsTable {
   int most_rows = 0;
   int key_unit = 1;  ///< s has room for this many keys more than a tile has
   int dim_unit = 1;  ///< rows of q and acc are padded to a multiple of this many elements
-  /// How far ahead of what is multiplied a matrix's rows are asked for: 0 is a whole tile. What is far_bytes
-  /// further on may be asked for as well.
+  /// How far ahead of what is multiplied a matrix's rows are asked for, by blocks of so many rows and more: 0
+  /// is a whole tile. What is far_bytes further on may be asked for as well.
+  int least_ahead = 3;
   int lead_bytes = 0;
   int far_bytes = 8192;
+  /// Keys that K is read for before it is V's turn, with one or two rows and with more; 0 is the planner's.
+  int few_rows_tile = 0;
+  int more_rows_tile = 0;
 
   /// Row r of Q into its block, padded with zeros; null fills it with zeros.
   void (*load_query[sizes])(void const* row, int dim, int r, T* q) = {};

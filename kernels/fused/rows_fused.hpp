@@ -29,7 +29,10 @@ inline int rows_splits(double teams, int threads, double key_tiles, double row_b
 /// turns, and what the processor fetches ahead by itself survives a short turn best (Zen 4, one row, GB/s at
 /// 32, 64 and 128 keys: float32 of 64 elements 31, 26, 26 and of 128 elements 21, 25, 26; bfloat16 of 64
 /// elements 35, 17, 14). More rows are held up by their arithmetic, and ask for the next tile themselves.
-inline int rows_key_tile(std::int64_t rows, std::int64_t row_bytes) {
+template <class T>
+int rows_key_tile(engines::RowsTable<T> const& table, std::int64_t rows, std::int64_t row_bytes) {
+  int const measured = rows > 2 ? table.more_rows_tile : table.few_rows_tile;
+  if (measured > 0) return measured;
   if (rows > 2) return 64;
   return row_bytes < 512 ? 32 : 128;
 }
@@ -51,7 +54,7 @@ std::unique_ptr<Runner<Exec>> make_rows_fused(Request<Exec> const& request, std:
   std::int64_t const group = Rows::heads_of_team(shape);
   double const row_bytes = static_cast<double>((shape.head_dim + shape.value_dim + 2)) * sizeof(Compute);
   int const key_tile =
-      rows_key_tile(group * shape.seq_q, shape.head_dim * static_cast<std::int64_t>(sizeof(Storage)));
+      rows_key_tile(table, group * shape.seq_q, shape.head_dim * static_cast<std::int64_t>(sizeof(Storage)));
   auto const most_rows = static_cast<std::int64_t>(rows_bytes / 2 / (row_bytes * static_cast<double>(group)));
   Tile const table_tile = {static_cast<int>(std::min(std::clamp<std::int64_t>(shape.seq_q, 1, 16),
                                                      std::max<std::int64_t>(1, most_rows))),

@@ -126,7 +126,8 @@ struct RowsKernel {
         bool const cut = walk.masked(tile) && narrow(block, begin, end);
         int const n = end > begin ? static_cast<int>(end - begin) : 0;
         if (n == 0) continue;
-        multiply(block, begin, n, cut, first_pass && (more || m_table.lead_bytes > 0));
+        bool const ahead = block_rows(block) >= m_table.least_ahead && (more || m_table.lead_bytes > 0);
+        multiply(block, begin, n, cut, first_pass && ahead);
         first_pass = false;
       }
     }
