@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * The C interface, from C, on a host backend: a right call against the definition in double, and what is refused. */
+ * The C interface, from C, on a host backend: a right call against the definition in double, and what is
+ * refused. */
 #include <flashpad/flashpad.h>
 
 #include <math.h>
@@ -12,12 +13,12 @@ enum { BATCH = 2, HEADS = 4, KV_HEADS = 2, SEQ_Q = 19, SEQ_K = 23, HEAD_DIM = 24
 
 static int failures = 0;
 
-#define CHECK(condition)                                                            \
-  do {                                                                              \
-    if (!(condition)) {                                                             \
+#define CHECK(condition)                                                                       \
+  do {                                                                                         \
+    if (!(condition)) {                                                                        \
       fprintf(stderr, "line %d: %s; message: %s\n", __LINE__, #condition, flashpad_message()); \
-      ++failures;                                                                   \
-    }                                                                               \
+      ++failures;                                                                              \
+    }                                                                                          \
   } while (0)
 
 static float next_random(void) {
@@ -45,7 +46,8 @@ static float const* row_of(flashpad_tensor const* t, int64_t b, int64_t h, int64
 
 /* One row of causal attention by the definition; returns the largest error of O and of LSE. */
 static double row_error(flashpad_tensor const* q, flashpad_tensor const* k, flashpad_tensor const* v,
-                        flashpad_tensor const* o, flashpad_tensor const* lse, int64_t b, int64_t h, int64_t i) {
+                        flashpad_tensor const* o, flashpad_tensor const* lse, int64_t b, int64_t h,
+                        int64_t i) {
   double weights[SEQ_K];
   double sum = 0;
   double worst;
@@ -126,8 +128,8 @@ static void is_right(char const* backend) {
 }
 
 /* Creation is refused with that status and a line that holds the word, and no plan is left. */
-static void is_refused(char const* backend, flashpad_shape const* shape, int dtype, flashpad_options const* options,
-                       int status, char const* word) {
+static void is_refused(char const* backend, flashpad_shape const* shape, int dtype,
+                       flashpad_options const* options, int status, char const* word) {
   flashpad_plan* plan = (flashpad_plan*)&failures;
   CHECK(flashpad_plan_create(&plan, backend, shape, dtype, options) == status);
   CHECK(strstr(flashpad_message(), word) != NULL);

@@ -58,7 +58,9 @@ class Flashpad(CMakePackage, CudaPackage, ROCmPackage):
         rocm = f"+rocm amdgpu_target={arch}"
         depends_on(f"kokkos {rocm}", when=rocm)
         depends_on(f"hipblas {rocm}", when=rocm)  # its batched products are naive-vendor's
-    depends_on("kokkos+wrapper", when="+cuda %gcc")
+    # Its compiler is Kokkos' nvcc_wrapper, which the recipe of Kokkos asks for where the host's compiler is not Clang.
+    depends_on("kokkos+wrapper", when="+cuda")
+    conflicts("%clang", when="+cuda", msg="nvcc_wrapper and nvcc take g++ here")
     # The build systems above add direct dependencies on cuda, which has cuBLAS, and hip.
     depends_on("cuda@12:", when="+cuda")
     # Lambdas in device code are an option before Kokkos 5, and always on from there.
