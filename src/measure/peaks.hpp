@@ -50,18 +50,21 @@ template <class Exec>
 double host_peak_flops(Exec const& exec, PeakKernel const& kernel) {
   constexpr long iterations = 1 << 17;
   constexpr int pieces = 250;
+  constexpr double seconds_max = 0.5;  // an emulated processor takes a second for a piece
   int const threads = kokkos_ext::concurrency(exec);
   std::vector<double> best(static_cast<std::size_t>(threads), 0.0);
   double* const best_of = best.data();
   using Policy = Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Static>, Kokkos::IndexType<int>>;
   Kokkos::parallel_for(
       "flashpad::measure::peak_flops", Policy(exec, 0, threads, Kokkos::ChunkSize(1)), [=](int thread) {
-        for (int piece = 0; piece < pieces; ++piece) {
+        double total = 0;
+        for (int piece = 0; piece < pieces && total < seconds_max; ++piece) {
           auto const start = std::chrono::steady_clock::now();
           volatile double const kept = kernel.run(iterations);
           static_cast<void>(kept);
           std::chrono::duration<double> const time = std::chrono::steady_clock::now() - start;
           best_of[thread] = std::max(best_of[thread], iterations / time.count());
+          total += time.count();
         }
       });
   exec.fence();
