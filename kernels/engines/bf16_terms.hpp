@@ -54,6 +54,26 @@ FLASHPAD_INLINE __m512i row_terms(Storage const* row, int c, int dim, __m512 fac
                                    _mm512_castps_si512(high));
 }
 
+/// Whether no element is infinite: what has no terms. (A NaN's are NaN.)
+template <class Storage>
+bool no_infinity(void const* storage, std::int64_t stride, int n, int dim) {
+  constexpr bool wide = sizeof(Storage) == 4;
+  __m512i const magnitude = wide ? _mm512_set1_epi32(0x7fffffff) : _mm512_set1_epi16(0x7fff);
+  __m512i const infinite = wide ? _mm512_set1_epi32(0x7f800000) : _mm512_set1_epi16(0x7c00);
+  std::uint32_t found = 0;
+  for (int j = 0; j < n; ++j) {
+    auto const* const row = reinterpret_cast<char const*>(row_of<Storage>(storage, stride, j));
+    int const bytes = dim * static_cast<int>(sizeof(Storage));
+    for (int byte = 0; byte < bytes; byte += 64) {
+      int const words = (bytes - byte) / 2;
+      auto const here = static_cast<__mmask32>(words >= 32 ? 0xffffffffu : (1u << words) - 1u);
+      __m512i const bits = _mm512_and_si512(_mm512_maskz_loadu_epi16(here, row + byte), magnitude);
+      found |= wide ? _mm512_cmpeq_epi32_mask(bits, infinite) : _mm512_cmpeq_epi16_mask(bits, infinite);
+    }
+  }
+  return found == 0;
+}
+
 /// f(term) of each term, known where it is compiled.
 template <int terms, int number = 0, class F>
 FLASHPAD_INLINE void each_term(F const& f) {

@@ -32,6 +32,7 @@ class HostEngine {
 
   struct Config {
     HostTable<T> table;
+    HostTable<T> any;  ///< multiplies what `table` does not take, in no more memory
     int scratch_level = 1;
   };
 
@@ -61,7 +62,8 @@ class HostEngine {
 
   template <class Member>
   KOKKOS_FUNCTION HostEngine(Member const& team, FusedProblem const& problem, Config const& config)
-      : m_table(config.table),
+      : m_table(&config.table),
+        m_any(config.any),
         m_scale(static_cast<T>(problem.scale)),
         m_head_dim(static_cast<int>(problem.shape.head_dim)),
         m_value_dim(problem.with_values ? static_cast<int>(problem.shape.value_dim) : 0) {
@@ -69,7 +71,8 @@ class HostEngine {
     // or a scale of 0, is taken into Q.
     m_sign = m_scale < 0 ? T{-1} : m_scale == 0 ? T{0} : T{1};
     m_scale = m_scale < 0 ? -m_scale : m_scale == 0 ? T{1} : m_scale;
-    Parts const size = parts(problem.shape, m_table, problem.tile_q, problem.tile_k, problem.with_values);
+    Parts const size =
+        parts(problem.shape, config.table, problem.tile_q, problem.tile_k, problem.with_values);
     auto* next =
         static_cast<char*>(team.team_scratch(config.scratch_level)
                                .get_shmem_aligned(static_cast<std::ptrdiff_t>(size.bytes() - alignment),
@@ -84,7 +87,7 @@ class HostEngine {
     m_own_k = take(size.k);
     m_own_v = take(size.v);
     m_s = m_other_s = reinterpret_cast<T*>(take(size.s));
-    if (m_table.softmax_meanwhile != nullptr) m_other_s += size.s / sizeof(T) / 2;
+    if (m_table->softmax_meanwhile != nullptr) m_other_s += size.s / sizeof(T) / 2;
     m_max = reinterpret_cast<T*>(take(size.statistic));
     m_sum = reinterpret_cast<T*>(take(size.statistic));
     m_alpha = reinterpret_cast<T*>(take(size.statistic));
@@ -95,20 +98,18 @@ class HostEngine {
   KOKKOS_FUNCTION static auto setup(F const& make) {
     return make();
   }
-  KOKKOS_FUNCTION int key_unit() const { return m_table.group; }
-  KOKKOS_FUNCTION int block_rows() const { return m_table.lanes; }
+  KOKKOS_FUNCTION int key_unit() const { return m_table->group; }
+  KOKKOS_FUNCTION int block_rows() const { return m_table->lanes; }
   KOKKOS_FUNCTION static int first_block() { return 0; }
-  KOKKOS_FUNCTION int end_block(int rows) const { return (rows + m_table.lanes - 1) / m_table.lanes; }
+  KOKKOS_FUNCTION int end_block(int rows) const { return (rows + m_table->lanes - 1) / m_table->lanes; }
 
   KOKKOS_FUNCTION void load_queries(char const* rows_of_q, std::int64_t stride, int rows) {
     int const blocks = end_block(rows);
-    int const lanes = m_table.lanes;
+    int const lanes = m_table->lanes;
     m_blocks = blocks;
-    for (int block = 0; block < blocks; ++block) {
-      int const first = block * lanes;
-      int const here = rows - first < lanes ? rows - first : lanes;
-      m_table.load_queries(rows_of_q + first * stride, stride, here, m_head_dim, m_sign, q(block));
-    }
+    m_queries = {rows_of_q, stride, rows, 0};
+    if (!takes(rows_of_q, stride, rows, m_head_dim)) m_table = &m_any;
+    transpose_queries();
     for (int i = 0; i < blocks * lanes; ++i) {
       m_max[i] = -Kokkos::Experimental::infinity<T>::value;
       m_sum[i] = 0;
@@ -122,55 +123,60 @@ class HostEngine {
     multiply_deferred();
     int const n = keys.count(tile);
     char const* const k = keys.k_rows(tile);
-    m_next_k = {k + n * keys.k_stride, keys.k_stride, n, m_head_dim * m_table.storage_bytes};
-    if (m_table.keys_are_operands) {
+    if (!takes(k, keys.k_stride, n, m_head_dim) ||
+        (m_value_dim > 0 && !takes(keys.v_rows(tile), keys.v_stride, n, m_value_dim))) {
+      m_table = &m_any;
+      transpose_queries();
+    }
+    m_next_k = {k + n * keys.k_stride, keys.k_stride, n, m_head_dim * m_table->storage_bytes};
+    if (m_table->keys_are_operands) {
       m_k = k;
       m_k_stride = keys.k_stride;
     } else {
       m_k = m_own_k;
-      m_k_stride = static_cast<std::int64_t>(m_table.operand_bytes) * m_head_dim;
-      m_table.load_keys(k, keys.k_stride, n, m_head_dim, m_own_k);
+      m_k_stride = static_cast<std::int64_t>(m_table->operand_bytes) * m_head_dim;
+      m_table->load_keys(k, keys.k_stride, n, m_head_dim, m_own_k);
     }
     if (m_value_dim == 0) return;
     char const* const v = keys.v_rows(tile);
-    m_next_v = {v + n * keys.v_stride, keys.v_stride, n, m_value_dim * m_table.storage_bytes};
-    if (m_table.values_are_operands) {
+    m_next_v = {v + n * keys.v_stride, keys.v_stride, n, m_value_dim * m_table->storage_bytes};
+    if (m_table->values_are_operands) {
       m_v = v;
       m_v_stride = keys.v_stride;
     } else {
       m_v = m_own_v;
-      m_v_stride = static_cast<std::int64_t>(m_table.operand_bytes) * m_table.group * m_value_dim;
-      m_table.load_values(v, keys.v_stride, n, m_value_dim, m_own_v);
+      m_v_stride = static_cast<std::int64_t>(m_table->operand_bytes) * m_table->group * m_value_dim;
+      m_table->load_values(v, keys.v_stride, n, m_value_dim, m_own_v);
     }
   }
 
   KOKKOS_FUNCTION void scores(int block, int first, int n) {
     prefetch(m_next_k, block);
-    m_table.scores(q(block), m_k + first * m_k_stride, m_k_stride, n, m_head_dim, m_s, m_tile_max);
+    m_table->scores(q(block), m_k + first * m_k_stride, m_k_stride, n, m_head_dim, m_s, m_tile_max);
   }
 
   /// Hides what `band`, in the coordinates of the block's first row and the tile's first key, does not show.
   KOKKOS_FUNCTION void mask(int, int first, int n, TileBand const& band) {
-    m_table.mask(m_s, n, band.low - first, band.high - first, m_tile_max);
+    m_table->mask(m_s, n, band.low - first, band.high - first, m_tile_max);
   }
 
   KOKKOS_FUNCTION void softmax(int block, int n) {
-    int const at = block * m_table.lanes;
+    int const at = block * m_table->lanes;
     if (m_deferred.n > 0) {
-      m_rescale = m_table.softmax_meanwhile(m_s, n, m_scale, m_tile_max, m_max + at, m_sum + at, m_alpha + at,
-                                            m_deferred);
+      m_rescale = m_table->softmax_meanwhile(m_s, n, m_scale, m_tile_max, m_max + at, m_sum + at,
+                                             m_alpha + at, m_deferred);
       m_deferred.n = 0;
     } else {
-      m_rescale = m_table.softmax(m_s, n, m_scale, m_tile_max, m_max + at, m_sum + at, m_alpha + at);
+      m_rescale = m_table->softmax(m_s, n, m_scale, m_tile_max, m_max + at, m_sum + at, m_alpha + at);
     }
   }
 
   /// Where another unit multiplies, the product waits for the next block's softmax, and P where it is.
   KOKKOS_FUNCTION void accumulate(int block, int first, int n) {
     prefetch(m_next_v, block);
-    m_deferred = {m_s,       m_v + first / m_table.group * m_v_stride, m_v_stride, n, m_value_dim,
-                  m_rescale, m_alpha + block * m_table.lanes,          acc(block)};
-    if (m_table.softmax_meanwhile == nullptr) return multiply_deferred();
+    m_deferred = {m_s,       m_v + first / m_table->group * m_v_stride, m_v_stride, n, m_value_dim,
+                  m_rescale, m_alpha + block * m_table->lanes,          acc(block)};
+    if (m_table->softmax_meanwhile == nullptr) return multiply_deferred();
     T* const s = m_s;
     m_s = m_other_s;
     m_other_s = s;
@@ -178,7 +184,7 @@ class HostEngine {
 
   KOKKOS_FUNCTION void finish(FusedProblem const& p, WorkItem const& item, std::int64_t row_begin, int rows) {
     multiply_deferred();
-    int const lanes = m_table.lanes;
+    int const lanes = m_table->lanes;
     bool const partial = p.schedule.splits > 1;
     for (int first = 0; first < rows; first += lanes) {
       int const here = rows - first < lanes ? rows - first : lanes;
@@ -187,8 +193,8 @@ class HostEngine {
       if (partial) {
         store_partial(p, p.partial_row(item, row), first, here);
       } else {
-        m_table.store_output(acc(first / lanes), m_sum + first, here, m_value_dim,
-                             p.o.row(item.batch, item.head, row), p.o.stride_n);
+        m_table->store_output(acc(first / lanes), m_sum + first, here, m_value_dim,
+                              p.o.row(item.batch, item.head, row), p.o.stride_n);
       }
     }
     for (int r = 0; r < rows; ++r) {
@@ -213,21 +219,35 @@ class HostEngine {
   }
   KOKKOS_FUNCTION static std::size_t line(std::size_t bytes) { return round_up(bytes, alignment); }
 
+  KOKKOS_FUNCTION bool takes(char const* rows, std::int64_t stride, int n, int dim) const {
+    return m_table->takes == nullptr || m_table->takes(rows, stride, n, dim);
+  }
+
+  KOKKOS_FUNCTION void transpose_queries() {
+    int const lanes = m_table->lanes;
+    for (int block = 0; block < m_blocks; ++block) {
+      int const first = block * lanes;
+      int const here = m_queries.count - first < lanes ? m_queries.count - first : lanes;
+      m_table->load_queries(m_queries.first + first * m_queries.stride, m_queries.stride, here, m_head_dim,
+                            m_sign, q(block));
+    }
+  }
+
   KOKKOS_FUNCTION void multiply_deferred() {
     HostProduct<T> const& of = m_deferred;
     if (of.n == 0) return;
-    m_table.accumulate(of.p, of.v, of.stride, of.n, of.dim, of.rescale, of.alpha, of.acc);
+    m_table->accumulate(of.p, of.v, of.stride, of.n, of.dim, of.rescale, of.alpha, of.acc);
     m_deferred.n = 0;
   }
 
   KOKKOS_FUNCTION char* q(int block) const {
-    return m_q + block * m_table.lanes * m_head_dim * m_table.operand_bytes;
+    return m_q + block * m_table->lanes * m_head_dim * m_table->operand_bytes;
   }
-  KOKKOS_FUNCTION T* acc(int block) const { return m_acc + block * m_table.lanes * m_value_dim; }
+  KOKKOS_FUNCTION T* acc(int block) const { return m_acc + block * m_table->lanes * m_value_dim; }
 
   KOKKOS_FUNCTION void store_partial(FusedProblem const& p, std::int64_t partial_row, int first,
                                      int rows) const {
-    int const lanes = m_table.lanes;
+    int const lanes = m_table->lanes;
     T const* from = acc(first / lanes);
     T* to = static_cast<T*>(p.partials.o) + partial_row * m_value_dim;
     for (int r = 0; r < rows; ++r) {
@@ -259,7 +279,8 @@ class HostEngine {
 #endif
   }
 
-  HostTable<T> const& m_table;
+  HostTable<T> const* m_table;  ///< that of what is left of the walk: state and sums are alike in both
+  HostTable<T> const& m_any;
   T m_scale;
   T m_sign;
   int m_head_dim;
@@ -276,6 +297,7 @@ class HostEngine {
   T* m_tile_max;
   char const* m_k = nullptr;  ///< the tile, here or in the caller's memory
   char const* m_v = nullptr;
+  Rows m_queries;
   Rows m_next_k;
   Rows m_next_v;
   int m_blocks = 1;

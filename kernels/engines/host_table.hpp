@@ -56,6 +56,10 @@ struct HostTable {
   bool keys_are_operands = false;    ///< storage has the form of k: load_keys is not needed
   bool values_are_operands = false;  ///< storage has the form of v: load_values is not needed
 
+  /// Whether the functions below may be given these n rows of Q, K or V, `stride` bytes apart; null where
+  /// they take any. Another table with as many lanes takes what this one does not.
+  bool (*takes)(void const* storage, std::int64_t stride, int n, int dim) = nullptr;
+
   /// Q rows [0, rows) times `factor` (1, -1 or 0), `stride` bytes apart, to q; rows up to `lanes` become
   /// zero.
   void (*load_queries)(void const* storage, std::int64_t stride, int rows, int dim, T factor,

@@ -51,6 +51,8 @@ std::unique_ptr<Runner<Exec>> make_host_fused(Request<Exec> const& request, std:
     plan = plan_tiles_of(request, table);
   }
 
+  auto const any = table.takes == nullptr ? table : engines::host_table<Compute>("portable", request.dtype);
+
   require_fixed("team_size", request.options.team_size, 1, table.engine);
   require_fixed("stages", request.options.stages, 1, table.engine);
   Shape const& shape = request.shape;
@@ -66,7 +68,7 @@ std::unique_ptr<Runner<Exec>> make_host_fused(Request<Exec> const& request, std:
   require_scratch(plan.tile, bytes, allowed, level, Exec::name());
   reserve_scratch(request.exec, level, bytes);
   return std::make_unique<FusedRunner<Exec, Engine, Storage>>(
-      request, problem, typename Engine::Config{table, level}, table.engine, 1, 1, bytes, level);
+      request, problem, typename Engine::Config{table, any, level}, table.engine, 1, 1, bytes, level);
 }
 
 }  // namespace flashpad::detail
