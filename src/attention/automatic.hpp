@@ -39,8 +39,10 @@ std::unique_ptr<Runner<Exec>> make_automatic(Request<Exec> request) {
   std::string const naive =
       text("naive passed over: it moves ", scores / 1e6, " MB of scores through memory");
   std::string hopper = hopper_refusal(request);
-  MeasuredChoice const* const row = measured_choice(s);
-  if (hopper.empty() && row != nullptr && row->kernel != Kernel::hopper) hopper = lead_of(*row, s);
+  Mask const& mask = request.options.mask;
+  MeasuredChoice const* const row = measured_choice(s, mask);
+  std::string const lead = row != nullptr ? lead_of(*row, s, mask, request.dtype) : "";
+  if (hopper.empty() && row != nullptr && row->kernel != Kernel::hopper) hopper = lead;
   request.options.kernel = Kernel::fused;
   auto fused = with_tuned_tile<Exec>(request, make_fused<Exec>);
   if (!hopper.empty()) {
@@ -52,7 +54,7 @@ std::unique_ptr<Runner<Exec>> make_automatic(Request<Exec> request) {
   std::string const engine = fused->choice.engine;
   auto either = std::make_unique<EitherRunner<Exec>>(with_tuned_tile<Exec>(request, make_hopper<Exec>),
                                                      std::move(fused));
-  either->choice.why = why_hopper(row, s, engine) + "; " + naive;
+  either->choice.why = why_hopper(lead, engine) + "; " + naive;
   return either;
 }
 

@@ -18,39 +18,55 @@ namespace flashpad::detail {
 struct MeasuredChoice {
   std::int64_t most_dim;
   std::int64_t most_keys;
+  std::int64_t least_heads;  ///< of all batches
+  bool masked;               ///< whether it holds under a mask too
   Kernel kernel;
-  char const* lead;
+  char const* lead;  ///< with the sizes at which it was measured
 };
 
-/// For 16-bit types on compute capability 9.0; the first row that fits holds. bf16 on an H200, with d from 32
-/// to 256, as many queries as keys, from 128 to 8192, full and causal, 16384 tokens and one batch entry; and
-/// decoding (docs/hopper.md, "What auto takes").
+/// For 16-bit types on compute capability 9.0; the first row that fits holds. bf16 on an H200
+/// (docs/hopper.md, "What auto takes"). `fused` was ahead by its rows in thousands of heads, and behind
+/// by 1.4 in 32, at d = 64: what lies between has the kernel that loses less where it is wrong.
+inline constexpr std::int64_t any_keys = std::numeric_limits<std::int64_t>::max();
 inline constexpr MeasuredChoice measured_on_hopper[] = {
-    {32, 128, Kernel::fused, "fused 1.05 to 1.16 times hopper up to d = 32 and 128 keys"},
-    {256, std::numeric_limits<std::int64_t>::max(), Kernel::hopper, "0.93 to 3.7 times fused"},
+    {32, 128, 4096, true, Kernel::fused, "fused 1.09 to 1.16 times hopper at d = 32, 128 keys, 8192 heads"},
+    {64, 128, 4096, false, Kernel::fused, "fused 1.07 times hopper at d = 64, 128 keys, 4096 heads, no mask"},
+    {32, any_keys, 0, true, Kernel::hopper,
+     "1.34 to 1.53 times fused at d = 32, 1k and 8k keys, 16384 tokens"},
+    {64, any_keys, 0, true, Kernel::hopper,
+     "1.75 to 2.02 times fused at d = 64, 512 to 16k keys, 16384 tokens"},
+    {128, any_keys, 0, true, Kernel::hopper,
+     "2.09 to 2.46 times fused at d = 128, 512 to 16k keys, 16384 tokens"},
+    {256, any_keys, 0, true, Kernel::hopper,
+     "1.45 to 3.74 times fused at d = 192 and 256, 128 to 8k keys, by an earlier version"},
 };
 
-/// The row that holds for a shape; null where none does.
-inline MeasuredChoice const* measured_choice(Shape const& s) {
+/// The row that holds for a call; null where none does.
+inline MeasuredChoice const* measured_choice(Shape const& s, Mask const& mask) {
   auto const* const row = std::find_if(
       std::begin(measured_on_hopper), std::end(measured_on_hopper), [&](MeasuredChoice const& each) {
-        return std::max(s.head_dim, s.value_dim) <= each.most_dim && s.seq_k <= each.most_keys;
+        return std::max(s.head_dim, s.value_dim) <= each.most_dim && s.seq_k <= each.most_keys &&
+               s.batch * s.heads >= each.least_heads && (each.masked || mask.is_none());
       });
   return row == std::end(measured_on_hopper) ? nullptr : row;
 }
 
-/// What was measured; no ratio where queries and keys differ in number, but in decoding.
-inline std::string lead_of(MeasuredChoice const& row, Shape const& s) {
-  if (s.seq_q == s.seq_k) return text("measured ", row.lead);
-  if (row.kernel != Kernel::hopper) return "fused by what was measured where seq_q = seq_k; not timed here";
-  if (s.seq_q <= 16 && s.seq_k >= 4096) return "measured 6.4 to 10.8 times fused in decoding";
-  return "not timed beside fused where seq_q is not seq_k";
+/// What was measured; no ratio for calls of a kind that was not timed.
+inline std::string lead_of(MeasuredChoice const& row, Shape const& s, Mask const& mask, DType dtype) {
+  bool const bf16 = dtype == DType::bf16 && s.head_dim == s.value_dim;
+  if (bf16 && s.seq_q == s.seq_k && s.heads == s.kv_heads && s.seq_k >= 128 && s.seq_k <= 16384 &&
+      (mask.is_none() || mask.is_causal()))
+    return text("measured ", row.lead);
+  if (bf16 && s.seq_q <= 16 && s.seq_k >= 4096 && s.seq_k <= 131072 && s.heads == 64 && s.kv_heads == 8 &&
+      (s.head_dim == 64 || s.head_dim == 128) && mask.is_none() && s.batch * s.seq_k == 131072)
+    return "measured 6.4 to 10.8 times fused in decoding";
+  return text(name(row.kernel), " by what was measured in bf16, equal heads, seq_q = seq_k; not timed here");
 }
 
 /// What `auto` says where hopper takes the call.
-inline std::string why_hopper(MeasuredChoice const* row, Shape const& s, std::string_view engine) {
-  return text("auto: hopper", row != nullptr ? ", " : "", row != nullptr ? lead_of(*row, s) : "", "; fused (",
-              engine, ") takes calls with tensors that hopper's copy engine cannot address");
+inline std::string why_hopper(std::string const& lead, std::string_view engine) {
+  return text("auto: hopper", lead.empty() ? "" : ", ", lead, "; fused (", engine,
+              ") takes calls with tensors that hopper's copy engine cannot address");
 }
 
 }  // namespace flashpad::detail

@@ -8,36 +8,63 @@
 namespace flashpad::detail {
 namespace {
 
-Shape shape(std::int64_t queries, std::int64_t keys, std::int64_t dim) {
-  return {2, 8, 8, queries, keys, dim, dim};
+Shape shape(std::int64_t queries, std::int64_t keys, std::int64_t dim, std::int64_t heads = 8) {
+  return {2, heads, heads, queries, keys, dim, dim};
 }
 
+constexpr std::int64_t many = 2048;  // heads, by a batch of two
+
+Kernel chosen(Shape const& s, Mask const& mask = Mask::none()) { return measured_choice(s, mask)->kernel; }
+
 TEST(MeasuredChoice, FollowsTheTable) {
-  EXPECT_EQ(measured_choice(shape(128, 128, 32))->kernel, Kernel::fused);
-  EXPECT_EQ(measured_choice(shape(129, 129, 32))->kernel, Kernel::hopper);
-  EXPECT_EQ(measured_choice(shape(128, 128, 40))->kernel, Kernel::hopper);
-  EXPECT_EQ(measured_choice({2, 8, 8, 128, 128, 32, 40})->kernel, Kernel::hopper);
-  EXPECT_EQ(measured_choice(shape(1, 1 << 20, 256))->kernel, Kernel::hopper);
-  EXPECT_EQ(measured_choice(shape(128, 128, 264)), nullptr);
+  EXPECT_EQ(chosen(shape(128, 128, 32, many)), Kernel::fused);
+  EXPECT_EQ(chosen(shape(128, 128, 32, many), Mask::causal()), Kernel::fused);
+  EXPECT_EQ(chosen(shape(129, 129, 32, many)), Kernel::hopper);
+  EXPECT_EQ(chosen(shape(128, 128, 32, many - 1)), Kernel::hopper);
+  EXPECT_EQ(chosen(shape(128, 128, 64, many)), Kernel::fused);
+  EXPECT_EQ(chosen(shape(128, 128, 64, many), Mask::causal()), Kernel::hopper);
+  EXPECT_EQ(chosen(shape(128, 128, 72, many)), Kernel::hopper);
+  EXPECT_EQ(chosen({2, many, many, 128, 128, 64, 72}), Kernel::hopper);
+  EXPECT_EQ(chosen(shape(1, 1 << 20, 256)), Kernel::hopper);
+  EXPECT_EQ(measured_choice(shape(128, 128, 264), Mask::none()), nullptr);
+}
+
+std::string lead(Shape const& s, Mask const& mask = Mask::none(), DType dtype = DType::bf16) {
+  return lead_of(*measured_choice(s, mask), s, mask, dtype);
 }
 
 TEST(MeasuredChoice, TellsARatioOnlyOfWhatWasTimed) {
-  Shape const prefill = shape(4096, 4096, 128), decode = shape(16, 4096, 128);
-  EXPECT_EQ(why_hopper(measured_choice(prefill), prefill, "mma"),
-            "auto: hopper, measured 0.93 to 3.7 times fused; fused (mma) takes calls with tensors that "
-            "hopper's copy "
-            "engine cannot address");
-  EXPECT_EQ(lead_of(*measured_choice(decode), decode), "measured 6.4 to 10.8 times fused in decoding");
-  Shape const more = shape(17, 4096, 128), fewer = shape(16, 4095, 128);
-  for (Shape const& other : {more, fewer}) {
-    EXPECT_EQ(lead_of(*measured_choice(other), other), "not timed beside fused where seq_q is not seq_k");
+  EXPECT_EQ(lead(shape(4096, 4096, 128)),
+            "measured 2.09 to 2.46 times fused at d = 128, 512 to 16k keys, 16384 tokens");
+  EXPECT_EQ(lead(shape(128, 128, 32, many)),
+            "measured fused 1.09 to 1.16 times hopper at d = 32, 128 keys, 8192 heads");
+  std::string const untimed =
+      "hopper by what was measured in bf16, equal heads, seq_q = seq_k; not timed here";
+  EXPECT_EQ(lead(shape(4096, 4096, 128), Mask::none(), DType::fp16), untimed);
+  EXPECT_EQ(lead(shape(4096, 4096, 128), Mask::window(100, 0)), untimed);
+  EXPECT_EQ(lead({2, 8, 8, 4096, 4096, 128, 64}), untimed);
+  EXPECT_EQ(lead({2, 8, 4, 4096, 4096, 128, 128}), untimed);
+  EXPECT_EQ(lead(shape(32768, 32768, 128)), untimed);
+  EXPECT_EQ(lead(shape(100, 100, 128)), untimed);
+  EXPECT_EQ(lead(shape(4, 128, 32, many)),
+            "fused by what was measured in bf16, equal heads, seq_q = seq_k; not timed here");
+
+  Shape const decode = {32, 64, 8, 16, 4096, 128, 128};
+  EXPECT_EQ(lead(decode), "measured 6.4 to 10.8 times fused in decoding");
+  EXPECT_EQ(lead(decode, Mask::causal()), untimed);
+  EXPECT_EQ(lead(decode, Mask::none(), DType::fp16), untimed);
+  for (Shape const& other : {Shape{32, 64, 8, 17, 4096, 128, 128}, Shape{31, 64, 8, 16, 4096, 128, 128},
+                             Shape{32, 64, 64, 16, 4096, 128, 128}, Shape{32, 64, 8, 16, 4096, 256, 256}}) {
+    EXPECT_EQ(lead(other), untimed);
   }
-  Shape const small = shape(128, 128, 32), few = shape(4, 128, 32);
-  EXPECT_EQ(lead_of(*measured_choice(small), small),
-            "measured fused 1.05 to 1.16 times hopper up to d = 32 and 128 keys");
-  EXPECT_EQ(lead_of(*measured_choice(few), few),
-            "fused by what was measured where seq_q = seq_k; not timed here");
-  EXPECT_EQ(why_hopper(nullptr, prefill, "simt").rfind("auto: hopper; fused (simt)", 0), 0u);
+}
+
+TEST(MeasuredChoice, SaysWhatTakesOtherTensors) {
+  EXPECT_EQ(
+      why_hopper("measured so", "mma"),
+      "auto: hopper, measured so; fused (mma) takes calls with tensors that hopper's copy engine cannot "
+      "address");
+  EXPECT_EQ(why_hopper("", "simt").rfind("auto: hopper; fused (simt)", 0), 0u);
 }
 
 }  // namespace
