@@ -5,6 +5,7 @@
 #include "kernels/engines/mfma_products.hpp"
 #include "kernels/fused/fused_problem.hpp"
 #include "kernels/fused/key_tiles.hpp"
+#include "problem/folded_scale.hpp"
 
 #include <cfloat>
 #include <cmath>
@@ -52,7 +53,7 @@ class MfmaEngine {
 
   /// What follows from the problem alone.
   struct Config {
-    float scale = 1;  ///< |scale| * log2(e), 1 where the scale is 0
+    float scale = 1;  ///< |scale| * log2(e), 1 where that is 0
     float sign = 1;   ///< of the scale: queries are multiplied by it
     float slack = 0;  ///< how far below a row's maximum its reference may be, in powers of two
     int key_chunks = 0;
@@ -60,10 +61,10 @@ class MfmaEngine {
   };
 
   static Config make_config(FusedProblem const& p) {
-    constexpr double log2_e = 1.4426950408889634;
+    FoldedScale const folded = FoldedScale::of(p.scale);
     Config config;
-    config.scale = p.scale == 0 ? 1.0f : static_cast<float>(std::fabs(p.scale) * log2_e);
-    config.sign = p.scale == 0 ? 0.0f : p.scale < 0 ? -1.0f : 1.0f;
+    config.scale = folded.factor;
+    config.sign = folded.sign;
     config.slack = p.with_values ? 8.0f : 0.0f;
     config.key_chunks = static_cast<int>(p.shape.head_dim) / chunk;
     config.value_chunks = p.with_values ? static_cast<int>(p.shape.value_dim) / chunk : 0;

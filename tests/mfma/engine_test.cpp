@@ -249,6 +249,8 @@ TYPED_TEST(MfmaEngineTest, SplitsAndScales) {
   expect_right<Arch, T, 64>({.shape = {1, 2, 1, 33, 300, 64, 64}, .splits = 3}, "splits");
   expect_right<Arch, T, 64>({.shape = {1, 1, 1, 33, 100, 64, 64}, .scale = -0.2}, "negative scale");
   expect_right<Arch, T, 64>({.shape = {1, 1, 1, 33, 100, 64, 64}, .scale = 0}, "scale 0");
+  expect_right<Arch, T, 64>({.shape = {1, 1, 1, 33, 100, 64, 64}, .scale = 1e-46},
+                            "scale that is 0 as a float");
   expect_right<Arch, T, 64>({.shape = {1, 1, 1, 33, 200, 64, 64}, .magnitude = 20}, "peaked rows, rescaled");
 }
 
