@@ -4,6 +4,7 @@
 #include "kernels/hopper/tilings.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 
@@ -73,11 +74,12 @@ bool each_tiling(HopperCall const& call, F const& f) {
   if (d <= 192 && s.value_dim <= 128)
     return either(masked, Type<Tiling192x128<T>>(), Type<Tiling192x128Masked<T>>());
   if (d <= 192) {
-    bool const not_short = s.seq_k > 1024;
-    return masked ? either(not_short, Type<Tiling192<T>>(), Type<Tiling192LongMasked<T>>())
-                  : f(Type<Tiling192<T>>()) || f(Type<Tiling192Long<T>>());
+    return masked ? either(s.seq_k > 1024, Type<Tiling192<T>>(), Type<Tiling192LongMasked<T>>())
+                  : f(Type<Tiling192<T>>());
   }
-  return either(s.seq_k > (masked ? 2048 : 4096), Type<Tiling256<T>>(), Type<Tiling256Long<T>>());
+  // Without a mask the short tile is ahead at 512, 2k and 4k keys, the long one at 1k.
+  bool const long_keys = masked ? s.seq_k > 2048 : s.seq_k > 4096 || (s.seq_k > 512 && s.seq_k < 2048);
+  return either(long_keys, Type<Tiling256<T>>(), Type<Tiling256Long<T>>());
 }
 
 template <class Tiling>

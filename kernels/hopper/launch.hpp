@@ -4,11 +4,12 @@
 #include "kernels/hopper/hopper.hpp"
 #include "kernels/hopper/hopper_kernel.hpp"
 #include "kernels/hopper/merge.hpp"
+#include "kernels/hopper/sections.hpp"
 #include "kernels/hopper/tensor_map.hpp"
+#include "problem/folded_scale.hpp"
 #include "problem/walk.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 #include <string>
 
@@ -36,24 +37,6 @@ struct Specs {
     o = spec(call.o, s.value_dim, s.seq_q, s.heads);
   }
 };
-
-/// Sections of as many heads as keep their K and V in a part of the second-level cache, whose halves each
-/// hold what both read. Under a mask, where items differ, the last section has enough of them to even out,
-/// for its first ones are as heavy as any.
-inline void set_sections(HopperCall const& call, bool packed, HopperSchedule& schedule) {
-  Shape const& s = call.shape;
-  bool const masked = !call.mask.is_none();
-  double const all = schedule.all_heads;
-  double const group = static_cast<double>(s.heads / s.kv_heads);
-  double const head_bytes = 2.0 * static_cast<double>(s.seq_k * (s.head_dim + s.value_dim)) / group;
-  // Measured (docs/hopper.md, version 9).
-  double const cached = (packed ? s.seq_k > 1024 : masked && s.seq_k > 8192) ? 17e6 : 8e6;
-  double const evened = std::ceil(3.0 * call.multiprocessors / schedule.query_tiles);
-  schedule.tail = masked ? static_cast<int>(std::min(all, evened)) : 0;
-  double const early = all - schedule.tail;
-  double const sections = std::ceil(early / std::max(1.0, cached / std::max(head_bytes, 1.0)));
-  schedule.section = static_cast<int>(std::max(1.0, std::ceil(early / std::max(1.0, sections))));
-}
 
 inline constexpr std::int64_t counter_bytes = 256;
 
@@ -88,9 +71,9 @@ HopperParams params_of(HopperCall const& call, int splits) {
   p.band = {static_cast<int>(s.seq_k), static_cast<int>(band.offset), static_cast<int>(band.left),
             static_cast<int>(band.right)};
   p.seq_q = static_cast<int>(s.seq_q);
-  constexpr double log2_e = 1.4426950408889634;
-  p.scale_log2 = call.scale == 0 ? 1.0f : static_cast<float>(std::fabs(call.scale) * log2_e);
-  p.sign = call.scale == 0 ? 0.0f : call.scale < 0 ? -1.0f : 1.0f;
+  FoldedScale const scale = FoldedScale::of(call.scale);
+  p.scale_log2 = scale.factor;
+  p.sign = scale.sign;
   p.next_item = static_cast<int*>(call.workspace);
   p.lse = call.lse;
   p.schedule.heads = static_cast<int>(Tiling::manner.packed ? s.kv_heads : s.heads);

@@ -70,7 +70,7 @@ struct HopperParams {
   int tile_queries = 64;     ///< query positions of a tile: its rows, or rows / group where tiles are packed
   int first_query = 0;       ///< of tile 0: zero, or negative by whole warpgroups (launch.hpp)
   unsigned q_box_bytes = 0;  ///< of one box of Q
-  float scale_log2 = 0;      ///< |scale| * log2(e); 1 where the scale is 0
+  float scale_log2 = 0;      ///< |scale| * log2(e); 1 where that is 0
   float sign = 1;            ///< of the scale: the scores are multiplied by it
   int* next_item = nullptr;  ///< two counters, zero before and after each launch
   Operand lse;               ///< data is null where not wanted

@@ -71,7 +71,8 @@ struct Softmax {
   template <class Element, int Keys, int N>
   __device__ bool speculate(float const (&s)[N], float scale_log2, std::uint32_t (&to)[N / 2]) {
     // Probabilities are not negative, and so the largest has the largest bits: one instruction looks at four,
-    // where the maximum of the scores takes four. A NaN is larger than all.
+    // where the maximum of the scores takes four. A NaN is larger than all: a tile in which one is seen is
+    // done again, for nothing; every tile, where the NaN is the query's.
     static_assert(Keys % 16 == 0);
     std::uint32_t top = 0;
     float total[2];

@@ -36,12 +36,9 @@ template <class T>
 using Tiling192x128 = Tiling<T, 192, 128, 2, 128, 2, 1, takes_turns>;
 template <class T>
 using Tiling192x128Masked = Tiling<T, 192, 128, 3, 64, 3, 1, takes_turns>;
-// Two stages of Q; longer tiles of keys for long rows under a mask. Without one the longest are only there to
-// be asked for.
+// Two stages of Q; longer tiles of keys for long rows under a mask.
 template <class T>
 using Tiling192 = Tiling<T, 192, 192, 2, 80, 2, 2, takes_turns>;
-template <class T>
-using Tiling192Long = Tiling<T, 192, 192, 2, 112, 2, 1, straight>;
 template <class T>
 using Tiling192LongMasked = Tiling<T, 192, 192, 2, 96, 2, 1, straight>;
 template <class T>

@@ -1,9 +1,9 @@
 # Reads the instructions of an object's CUDA kernels; nothing is run.
 #   cmake -DCUOBJDUMP= -DOBJECT= -DOF=hopper|mma -P check_sass.cmake
 # cuobjdump wants nvdisasm on PATH or beside itself.
-# At least so many kernels, with these instructions and without those.
+# So many kernels, with these instructions and without those.
 if(OF STREQUAL "hopper")
-  set(KERNELS 30)
+  set(KERNELS 44)
   set(WANTED HGMMA UTMALDG UTMASTG)
   set(UNWANTED HMMA LDL STL)
 elseif(OF STREQUAL "mma")
@@ -21,8 +21,8 @@ if(NOT result EQUAL 0)
 endif()
 file(STRINGS ${OBJECT}.sass lines REGEX "^[ \t]*Function : ")
 list(LENGTH lines kernels)
-if(kernels LESS KERNELS)
-  message(SEND_ERROR "${kernels} kernels in ${OBJECT}; at least ${KERNELS} were expected")
+if(NOT kernels EQUAL KERNELS)
+  message(SEND_ERROR "${kernels} kernels in ${OBJECT}; ${KERNELS} were expected")
 endif()
 set(seen "")
 foreach(instruction IN LISTS WANTED)

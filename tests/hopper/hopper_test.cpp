@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernels/hopper/hopper.hpp"
 #include "kernels/hopper/params.hpp"
+#include "kernels/hopper/sections.hpp"
 #include "measure/elements.hpp"
 #include "measure/inputs.hpp"
 #include "measure/verify.hpp"
@@ -9,6 +10,7 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <set>
 #include <tuple>
@@ -114,6 +116,8 @@ class Hopper : public testing::TestWithParam<DType> {
     call.dtype = one.dtype;
     call.mask = one.mask;
     call.scale = one.scale.value_or(1 / std::sqrt(static_cast<double>(shape.head_dim)));
+    call.tile = one.tile;
+    call.stages = one.stages;
     call.q = q.operand();
     call.k = k.operand();
     call.v = v.operand();
@@ -131,6 +135,14 @@ class Hopper : public testing::TestWithParam<DType> {
     return outputs;
   }
 
+  /// The kernel's own choice for a call first, and what else it can be asked for.
+  static std::vector<HopperTiling> tilings_of(Shape const& shape, Mask const& mask) {
+    HopperCall call;
+    call.shape = shape;
+    call.mask = mask;
+    return hopper_tilings(call);
+  }
+
   /// O of one call on random inputs.
   std::vector<std::byte> bits_of(Shape const& shape) {
     Case one;
@@ -141,8 +153,11 @@ class Hopper : public testing::TestWithParam<DType> {
   }
 
   void expect_right(Shape const& shape, Mask const& mask, Edit const& edit = {},
-                    std::optional<double> scale = {}, Layout layout = Layout::bhnd) {
+                    std::optional<double> scale = {}, Layout layout = Layout::bhnd,
+                    HopperTiling const& tiling = {}) {
     Case one;
+    one.tile = tiling.tile;
+    one.stages = tiling.stages;
     one.shape = shape;
     one.mask = mask;
     one.dtype = GetParam();
@@ -163,7 +178,8 @@ class Hopper : public testing::TestWithParam<DType> {
     EXPECT_FALSE(verdict.symptom.has_value())
         << verdict.reason << "\n  batch " << shape.batch << ", heads " << shape.heads << "/" << shape.kv_heads
         << ", seq " << shape.seq_q << " x " << shape.seq_k << ", dim " << shape.head_dim << "/"
-        << shape.value_dim << ", mask " << to_string(mask);
+        << shape.value_dim << ", mask " << to_string(mask) << ", tile " << tiling.tile.q << "x"
+        << tiling.tile.k;
   }
 };
 
@@ -178,8 +194,9 @@ TEST_P(Hopper, RaggedLengthsAndMasks) {
       }
     }
   }
-  // Long enough for the tiles of long rows.
-  for (std::int64_t const dim : {128, 192}) expect_right({1, 1, 1, 200, 8300, dim, dim}, Mask::none());
+  // Long enough for the tiles of long rows, which d = 64, 128 and 256 have without a mask.
+  for (std::int64_t const dim : {64, 128, 192, 256})
+    expect_right({1, 1, 1, 200, 8300, dim, dim}, Mask::none());
   for (Mask const mask : {Mask::causal(), Mask::window(3000, 500)}) {
     expect_right({1, 3, 1, 1100, 8300, 128, 128}, mask);
     expect_right({1, 3, 3, 8300, 8300, 128, 128}, mask);
@@ -208,12 +225,30 @@ TEST_P(Hopper, HeadDimensionsGroupsAndLayouts) {
   expect_right({2, 12, 1, 200, 300, 64, 64}, Mask::causal(), {}, {}, Layout::bnhd);
 }
 
-TEST_P(Hopper, TilingsOfLongRows) {
+TEST_P(Hopper, EveryTilingThatCanBeAskedFor) {
+  // Of short rows and of long ones, packed and not, whatever the length would choose.
+  for (auto const& [dim, value_dim] :
+       {std::pair{64, 64}, {96, 96}, {128, 128}, {192, 128}, {192, 192}, {256, 256}}) {
+    for (Mask const mask : {Mask::none(), Mask::causal(), Mask::window(90, 4)}) {
+      for (Shape const& shape :
+           {Shape{1, 2, 2, 200, 700, dim, value_dim}, Shape{1, 3, 1, 333, 333, dim, value_dim},
+            Shape{3, 8, 1, 3, 700, dim, value_dim}, Shape{1, 16, 1, 7, 700, dim, value_dim}}) {
+        for (HopperTiling const& tiling : tilings_of(shape, mask))
+          expect_right(shape, mask, {}, {}, Layout::bhnd, tiling);
+      }
+    }
+  }
+}
+
+TEST_P(Hopper, LengthsAtWhichTheTilingChanges) {
+  // d = 256 without a mask has the short tile up to 512 keys and from 2048 to 4096.
   for (Mask const mask : {Mask::none(), Mask::causal(), Mask::window(900, 7)}) {
     for (std::int64_t const dim : {64, 128}) expect_right({1, 2, 2, 200, 8300, dim, dim}, mask);
     for (std::int64_t const dim : {168, 192, 200, 256}) {
+      expect_right({1, 2, 2, 500, 500, dim, dim}, mask);
       expect_right({1, 2, 2, 700, 700, dim, dim}, mask);
       expect_right({1, 2, 1, 300, 2100, dim, dim}, mask, {}, {}, Layout::bnhd);
+      expect_right({1, 2, 2, 200, 4200, dim, dim}, mask);
     }
   }
 }
@@ -267,7 +302,8 @@ TEST_P(Hopper, ManyHeadsAndLongRows) {
 }
 
 TEST_P(Hopper, ScaleIsAValue) {
-  for (double const scale : {0.0, -0.3, 2.0}) {
+  // The last is 0 as a float.
+  for (double const scale : {0.0, -0.3, 2.0, 1e-46}) {
     expect_right({1, 1, 1, 300, 300, 128, 128}, Mask::causal(), {}, scale);
     expect_right({1, 1, 1, 300, 300, 64, 64}, Mask::window(40, 0), {}, scale);
   }
@@ -291,34 +327,134 @@ TEST_P(Hopper, MaximaThatMoveFromTileToTile) {
   }
 }
 
+/// Of key head h, one key alone has a score of 200 and not 0, for one row in 16, so that every warp has one:
+/// in each head another key and other rows.
+struct HotKeys {
+  static constexpr std::int64_t heads = 128, first_key = 40;
+  Shape shape;
+  std::int64_t shift;
+
+  bool is_hot(std::int64_t kv_head, std::int64_t packed_row) const {
+    return (packed_row - 7 * kv_head - shift) % 16 == 0;
+  }
+
+  void edit(measure::Inputs& inputs) const {
+    Shape const& s = shape;
+    std::int64_t const group = s.heads / s.kv_heads;
+    std::fill(inputs.q.begin(), inputs.q.end(), 0.0);
+    std::fill(inputs.k.begin(), inputs.k.end(), 0.0);
+    for (std::int64_t h = 0; h < s.heads; ++h) {
+      for (std::int64_t i = 0; i < s.seq_q; ++i) {
+        if (is_hot(h / group, row_of(h, i)))
+          inputs.q[static_cast<std::size_t>((h * s.seq_q + i) * s.head_dim)] = 1;
+      }
+    }
+    for (std::int64_t h = 0; h < s.kv_heads; ++h)
+      inputs.k[static_cast<std::size_t>((h * s.seq_k + first_key + h) * s.head_dim)] = 200;
+  }
+
+  /// O of a row that has seen the key is its V. Gives the number of rows looked at.
+  int expect_their_values(std::vector<double> const& v, std::vector<double> const& o,
+                          std::string const& what) const {
+    Shape const& s = shape;
+    std::int64_t const group = s.heads / s.kv_heads;
+    int rows = 0;
+    for (std::int64_t h = 0; h < s.heads; ++h) {
+      for (std::int64_t i = 0; i < s.seq_q; ++i) {
+        if (!is_hot(h / group, row_of(h, i))) continue;
+        ++rows;
+        auto const key =
+            static_cast<std::size_t>((h / group * s.seq_k + first_key + h / group) * s.value_dim);
+        auto const row = static_cast<std::size_t>((h * s.seq_q + i) * s.value_dim);
+        for (std::size_t c = 0; c < static_cast<std::size_t>(s.value_dim); ++c) {
+          double const want = v[key + c];
+          if (std::fabs(o[row + c] - want) <= 0.01 * std::max(1.0, std::fabs(want))) continue;
+          ADD_FAILURE() << what << ": head " << h << ", row " << i << ", column " << c << " is " << o[row + c]
+                        << ", not " << want;
+          return rows;
+        }
+      }
+    }
+    return rows;
+  }
+
+ private:
+  /// Of a head, or where the heads of a group share a tile, of all of them: query position, then head.
+  std::int64_t row_of(std::int64_t head, std::int64_t query) const {
+    std::int64_t const group = shape.heads / shape.kv_heads;
+    return group == 1 ? query : query * group + head % group;
+  }
+};
+
 TEST_P(Hopper, AMaximumAtAnyKeyOfATile) {
-  // In head h one row alone has a score of 200 and not 0, at another key in each head: 2^288 times the
-  // others' weight, which is infinite in any type unless it is seen at that key that the maximum has grown.
-  constexpr std::int64_t heads = 128, first_key = 40;
+  // 200 is 2^288 times the others' weight, which is infinite in any type unless it is seen at that key that
+  // the maximum has grown. Every tiling, short rows and packed ones; under the mask all rows see the first
+  // 200 keys.
+  constexpr std::int64_t n = HotKeys::heads;
+  for (auto const& [dim, value_dim] :
+       {std::pair{64, 64}, {96, 96}, {128, 128}, {192, 128}, {192, 192}, {256, 256}}) {
+    for (Mask const mask : {Mask::none(), Mask::causal()}) {
+      for (Shape const& shape :
+           {Shape{1, n, n, 200, 400, dim, value_dim}, Shape{1, 8 * n, n, 4, 400, dim, value_dim},
+            Shape{1, 8 * n, n, 16, 400, dim, value_dim}}) {
+        Case one;
+        one.shape = shape;
+        one.mask = mask;
+        one.dtype = GetParam();
+        one.scale = 1.0;
+        one.kernel = Kernel::fused;
+        measure::Inputs const random = measure::make_inputs(one);
+        for (std::int64_t const shift : {0, 8}) {
+          measure::Inputs inputs = random;
+          HotKeys const hot = {shape, shift};
+          hot.edit(inputs);
+          for (HopperTiling const& tiling : tilings_of(shape, mask)) {
+            one.tile = tiling.tile;
+            one.stages = tiling.stages;
+            std::vector<double> const o =
+                measure::unpack(run(one, inputs).o, measure::extents_of_o(shape), one.dtype, one.layout);
+            int const rows = hot.expect_their_values(
+                inputs.v, o,
+                "dim " + std::to_string(dim) + "/" + std::to_string(value_dim) + ", mask " + to_string(mask) +
+                    ", tile " + std::to_string(tiling.tile.q) + "x" + std::to_string(tiling.tile.k) +
+                    ", heads " + std::to_string(shape.heads) + ", shift " + std::to_string(shift));
+            EXPECT_GE(rows, n);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_P(Hopper, AVisibleNanOrInfinityIsNanInTheRowsThatSeeIt) {
+  constexpr std::int64_t key = 150;
   for (std::int64_t const dim : {64, 96, 128, 192, 256}) {
-    for (std::int64_t const shift : {0, 8}) {
+    for (double const value : {std::numeric_limits<double>::quiet_NaN(), HUGE_VAL}) {
       Case one;
-      one.shape = {1, heads, heads, 200, 300, dim, dim};
+      one.shape = {1, 2, 2, 300, 300, dim, dim};
+      one.mask = Mask::causal();
       one.dtype = GetParam();
-      one.scale = 1.0;
       one.kernel = Kernel::fused;
       measure::Inputs inputs = measure::make_inputs(one);
-      std::fill(inputs.q.begin(), inputs.q.end(), 0.0);
-      std::fill(inputs.k.begin(), inputs.k.end(), 0.0);
-      auto const row_of = [&](std::int64_t h) { return (7 * h + shift) % one.shape.seq_q; };
-      for (std::int64_t h = 0; h < heads; ++h) {
-        inputs.q[static_cast<std::size_t>((h * one.shape.seq_q + row_of(h)) * dim)] = 1;
-        inputs.k[static_cast<std::size_t>((h * one.shape.seq_k + first_key + h) * dim)] = 200;
-      }
-      std::vector<double> const o =
-          measure::unpack(run(one, inputs).o, measure::extents_of_o(one.shape), one.dtype, one.layout);
-      for (std::int64_t h = 0; h < heads; ++h) {
-        for (std::int64_t c = 0; c < dim; ++c) {
-          double const v =
-              inputs.v[static_cast<std::size_t>((h * one.shape.seq_k + first_key + h) * dim + c)];
-          double const got = o[static_cast<std::size_t>((h * one.shape.seq_q + row_of(h)) * dim + c)];
-          ASSERT_NEAR(got, v, 0.01 * std::max(1.0, std::fabs(v)))
-              << "head " << h << ", dim " << dim << ", shift " << shift << ", column " << c;
+      for (std::int64_t i = 0; i < 2 * 300; ++i) inputs.q[static_cast<std::size_t>(i * dim)] = 1;
+      measure::Outputs const clean = run(one, inputs);
+      for (std::int64_t h = 0; h < 2; ++h) inputs.k[static_cast<std::size_t>((h * 300 + key) * dim)] = value;
+      measure::Outputs const got = run(one, inputs);
+      measure::Extents const extents = measure::extents_of_o(one.shape);
+      std::vector<double> const o = measure::unpack(got.o, extents, one.dtype, one.layout);
+      std::vector<double> const without = measure::unpack(clean.o, extents, one.dtype, one.layout);
+      for (std::int64_t i = 0; i < 2 * 300; ++i) {
+        auto const row = static_cast<std::size_t>(i);
+        bool const sees = i % 300 >= key;
+        ASSERT_EQ(std::isnan(got.lse[row]), sees) << "row " << i << ", dim " << dim << ", key of " << value;
+        for (std::size_t c = row * static_cast<std::size_t>(dim);
+             c < (row + 1) * static_cast<std::size_t>(dim); ++c) {
+          if (sees) {
+            ASSERT_TRUE(std::isnan(o[c])) << "row " << i << ", dim " << dim << ", key of " << value;
+          } else {
+            ASSERT_NEAR(o[c], without[c], 0.02 * std::max(1.0, std::fabs(without[c])))
+                << "row " << i << ", dim " << dim << ", key of " << value;
+          }
         }
       }
     }
@@ -364,6 +500,75 @@ TEST(HopperSchedule, GivesEachItemOnceAndTheLastSectionTogether) {
       }
       EXPECT_EQ(seen.size(), 48u);
     }
+  }
+}
+
+/// The sections of batch * heads heads of d = 128 on 132 multiprocessors, by tiles of 192 rows.
+HopperSchedule sections_of(Shape const& shape, Mask const& mask, bool packed = false) {
+  HopperCall call;
+  call.shape = shape;
+  call.mask = mask;
+  HopperSchedule schedule;
+  schedule.heads = static_cast<int>(packed ? shape.kv_heads : shape.heads);
+  schedule.all_heads = static_cast<int>(shape.batch) * schedule.heads;
+  schedule.query_tiles = packed ? 1 : static_cast<int>((shape.seq_q + 191) / 192);
+  set_sections(call, packed, schedule);
+  return schedule;
+}
+
+TEST(HopperSchedule, SectionsAreWhatTheCacheHolds) {
+  // K and V of a head of 4k keys are 2.1 MB, of 16k 8.4.
+  HopperSchedule const full = sections_of({4, 16, 16, 4096, 4096, 128, 128}, Mask::none());
+  EXPECT_EQ(full.tail, 0);
+  EXPECT_EQ(full.section, 4);  // 64 heads in 17 sections for 3.8 a section
+  EXPECT_EQ(sections_of({1, 16, 16, 16384, 16384, 128, 128}, Mask::none()).section, 1);
+  // Under a mask three items a multiprocessor come last: 396 of 22 or 86 tiles a head.
+  HopperSchedule const causal = sections_of({4, 16, 16, 4096, 4096, 128, 128}, Mask::causal());
+  EXPECT_EQ(causal.tail, 18);
+  EXPECT_EQ(causal.section, 4);  // 46 in 13
+  HopperSchedule const longer = sections_of({1, 16, 16, 16384, 16384, 128, 128}, Mask::causal());
+  EXPECT_EQ(longer.tail, 5);
+  EXPECT_EQ(longer.section, 2);  // of 17 MB
+  // Eight query heads of a group share K and V.
+  EXPECT_EQ(sections_of({2, 64, 8, 8192, 8192, 128, 128}, Mask::none()).section, 15);
+  // No more heads than there are.
+  HopperSchedule const few = sections_of({1, 2, 2, 512, 512, 128, 128}, Mask::causal());
+  EXPECT_EQ(few.tail, 2);
+  EXPECT_EQ(few.section, 1);
+  EXPECT_EQ(sections_of({1, 2, 2, 0, 0, 128, 128}, Mask::none()).section, 2);
+}
+
+TEST(HopperSchedule, PackedRowsUnderAMaskHaveOneSectionWhereTheyAreLong) {
+  Shape const long_rows = {64, 64, 8, 1, 32768, 128, 128};
+  EXPECT_EQ(sections_of(long_rows, Mask::causal(), true).tail, 512);
+  EXPECT_EQ(sections_of(long_rows, Mask::none(), true).tail, 0);
+  // 8 MB up to 8k keys under a mask, 17 from 1k on without one: K and V of 4k keys, by 8, are 0.26 MB.
+  Shape const rows = {100, 64, 8, 1, 4096, 128, 128};
+  EXPECT_EQ(sections_of(rows, Mask::causal(), true).tail, 396);
+  EXPECT_EQ(sections_of(rows, Mask::causal(), true).section, 29);  // 404 in 14
+  EXPECT_EQ(sections_of(rows, Mask::none(), true).section, 62);    // 800 in 13
+}
+
+TEST(HopperTilings, AreThoseThatWereAhead) {
+  // Keys of the chosen tile without a mask and under one, where more than one tile can serve the shape.
+  auto const keys = [](std::int64_t n, std::int64_t dim, Mask const& mask) {
+    HopperCall call;
+    call.shape = {1, 8, 8, n, n, dim, dim};
+    call.mask = mask;
+    return hopper_tilings(call).front().tile.k;
+  };
+  for (auto const& [n, full, causal] :
+       {std::tuple{512, 64, 64}, {1024, 80, 64}, {2048, 64, 64}, {4096, 64, 80}, {16384, 80, 80}}) {
+    EXPECT_EQ(keys(n, 256, Mask::none()), full) << n;
+    EXPECT_EQ(keys(n, 256, Mask::causal()), causal) << n;
+  }
+  for (auto const& [n, causal] : {std::pair{1024, 80}, {2048, 96}}) {
+    EXPECT_EQ(keys(n, 192, Mask::none()), 80) << n;
+    EXPECT_EQ(keys(n, 192, Mask::causal()), causal) << n;
+  }
+  for (auto const& [n, short_or_long] : {std::pair{4096, 64}, {8192, 80}}) {
+    EXPECT_EQ(keys(n, 128, Mask::none()), short_or_long) << n;
+    EXPECT_EQ(keys(n, 128, Mask::causal()), short_or_long) << n;
   }
 }
 
