@@ -15,6 +15,7 @@ namespace {
 
 constexpr int tile_rows = 16;
 constexpr int tile_bytes = 64;  ///< of a row
+constexpr int group = 32;       ///< bf16 in a row
 
 struct alignas(64) TileShapes {
   std::uint8_t palette = 1;

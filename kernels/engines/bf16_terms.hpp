@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "kernels/engines/amx_tiles.hpp"
 #include "kernels/engines/portable_move.hpp"
 
 // Numbers as sums of bf16, and the operands that an engine makes of them. As portable_vector.hpp, for files
@@ -10,8 +11,6 @@ namespace flashpad::engines {
 namespace {
 
 constexpr int rows = lanes<float>;
-constexpr int group = 32;  // keys, or elements of a row, side by side
-constexpr int group_bytes = 2 * group;
 
 /// Takes the upper half of x, a bf16 as it is, off x. What is left is exact, and of x's sign.
 FLASHPAD_INLINE __m512 take_term(__m512& x) {
@@ -139,10 +138,9 @@ void load_values(void const* storage, std::int64_t stride, int n, int dim, void*
         FLASHPAD_EACH(16) square[i] = (FloatVector)pair_upper(term(j + 2 * i), term(j + 2 * i + 1));
         transpose(square);
         int const count = dim - c >= 16 ? 16 : 8;
-        for (int i = 0; i < count; ++i)
-          store(reinterpret_cast<float*>(to + (c + i) * group_bytes), square[i]);
+        for (int i = 0; i < count; ++i) store(reinterpret_cast<float*>(to + (c + i) * tile_bytes), square[i]);
       }
-      to += dim * group_bytes;
+      to += dim * tile_bytes;
     });
   }
 }

@@ -12,7 +12,6 @@ namespace flashpad::engines {
 namespace {
 
 constexpr int level_most_rows = 8;
-constexpr int group = 32;  // keys in a row of operand A
 constexpr int most_dim = 256;
 
 /// Registers 0 and 1 are scores, 2 is an operand of 16 whole rows, 3 the queries, 4 is P, 5 and 6 are sums of
