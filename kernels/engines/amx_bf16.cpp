@@ -44,8 +44,7 @@ void scores(void const* query, void const* keys, std::int64_t stride, int n, int
             float* tile_max) {
   auto const* const q = static_cast<char const*>(query);
   auto const* const k = static_cast<char const*>(keys);
-  int const rest = dim % group;
-  use_shapes(rest == 0 ? shapes_with(0, 0, 0, 0) : shapes_with(tile_rows, rest * 2, rest / 2, tile_bytes));
+  begin_scores(dim);
   RowMaximum most(s);
   int j = 0;
   for (; j + 2 * tile_rows <= n; j += 2 * tile_rows) {

@@ -33,12 +33,11 @@ void scores(void const* query, void const* keys, std::int64_t stride, int n, int
             float* tile_max) {
   auto const* const q = static_cast<char const*>(query);
   auto const* const k = static_cast<char const*>(keys);
-  int const rest = dim % group;
-  use_shapes(rest == 0 ? shapes_with(0, 0, 0, 0) : shapes_with(tile_rows, rest * 2, rest / 2, tile_bytes));
+  begin_scores(dim);
   RowMaximum most(s);
   // Rows of k behind key n are whatever lies there, in rows of s that nobody reads.
   for (int j = 0; j < n; j += 2 * tile_rows) {
-    char* const at = reinterpret_cast<char*>(s + j * rows);
+    char* const at = reinterpret_cast<char*>(s + j * block_rows);
     if (n - j > tile_rows)
       score_keys<Pairs, true>(q, k + j * stride, stride, dim, at);
     else
@@ -55,10 +54,10 @@ struct SplitP {
   int n;
 
   FLASHPAD_INLINE void put(float* s, int j, int vector, __m512 even, __m512 odd) const {
-    int const at = j * rows + vector * 16;
-    int const third = (whole_groups(n) + j / 2) * rows + vector * 16;
+    int const at = j * block_rows + vector * 16;
+    int const third = (whole_groups(n) + j / 2) * block_rows + vector * 16;
     for (int number = 0; number < terms; ++number) {
-      _mm512_store_si512(s + (number == 2 ? third : at + number * rows), pair_upper(even, odd));
+      _mm512_store_si512(s + (number == 2 ? third : at + number * block_rows), pair_upper(even, odd));
       if (number + 1 == terms) break;
       take_term(even);
       take_term(odd);
@@ -119,7 +118,7 @@ HostTable<float> make_table() {
   constexpr int terms = Of::terms;
   HostTable<float> table;
   table.engine = "amx-bf16x3";
-  table.lanes = rows;
+  table.lanes = block_rows;
   // Measured on one core with 2048 keys, over portable-v4: float32 0.8 at 32 rows, 0.93 to 0.99 at 64, 1.04
   // to 1.21 at 128; fp16, which that converts as well, 1.25 to 1.3 at 17 and 32.
   table.least_rows = terms > 2 ? 128 : 1;

@@ -11,9 +11,8 @@
 namespace flashpad::engines {
 namespace {
 
-constexpr int block_rows = lanes<float>;
-constexpr int row_bytes =
-    block_rows * static_cast<int>(sizeof(float));                      // of the scores, and of a row of pairs
+// Of the scores, and of a row of pairs.
+constexpr int row_bytes = block_rows * static_cast<int>(sizeof(float));
 constexpr int half_row = tile_rows * static_cast<int>(sizeof(float));  // from one vector of rows to the next
 
 /// The products of terms that count, of the first operand and the second, greatest first.
@@ -82,6 +81,12 @@ FLASHPAD_INLINE void store_sums(char* to) {
   }
 }
 
+/// To be called before score_keys; the shapes stay for all keys.
+FLASHPAD_INLINE void begin_scores(int dim) {
+  int const rest = dim % group;
+  use_shapes(rest == 0 ? shapes_with(0, 0, 0, 0) : shapes_with(tile_rows, rest * 2, rest / 2, tile_bytes));
+}
+
 /// Scores of 16 keys, or of 32.
 template <class Pairs, bool two>
 FLASHPAD_INLINE void score_keys(char const* q, char const* k, std::int64_t stride, int dim, char* s) {
@@ -112,8 +117,10 @@ class RowMaximum {
   }
   /// Of the keys before `until` as well.
   FLASHPAD_INLINE void look(int until) {
-    for (; m_seen + 2 <= until; m_seen += 2) FLASHPAD_EACH(2 * vectors)
-    m_most[i] = maximum<float>(m_most[i], load(m_s + m_seen * block_rows + i * 16));
+    for (; m_seen + 2 <= until; m_seen += 2) {
+      FLASHPAD_EACH(2 * vectors)
+      m_most[i] = maximum<float>(m_most[i], load(m_s + m_seen * block_rows + i * 16));
+    }
   }
   FLASHPAD_INLINE void store_of(int n, float* tile_max) {
     look(n);

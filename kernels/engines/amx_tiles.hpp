@@ -14,8 +14,9 @@ namespace flashpad::engines {
 namespace {
 
 constexpr int tile_rows = 16;
-constexpr int tile_bytes = 64;  ///< of a row
-constexpr int group = 32;       ///< bf16 in a row
+constexpr int tile_bytes = 64;            ///< of a row
+constexpr int group = 32;                 ///< bf16 in a row
+constexpr int block_rows = lanes<float>;  ///< query rows in a block, along the lanes
 
 struct alignas(64) TileShapes {
   std::uint8_t palette = 1;

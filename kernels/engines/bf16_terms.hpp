@@ -10,8 +10,6 @@
 namespace flashpad::engines {
 namespace {
 
-constexpr int rows = lanes<float>;
-
 /// Takes the upper half of x, a bf16 as it is, off x. What is left is exact, and of x's sign.
 FLASHPAD_INLINE __m512 take_term(__m512& x) {
   __m512i const upper =
@@ -80,12 +78,12 @@ FLASHPAD_INLINE void each_term(F const& f) {
   if constexpr (number + 1 < terms) each_term<terms, number + 1>(f);
 }
 
-/// [terms][dim / 2][rows][2]
+/// [terms][dim / 2][block_rows][2]
 template <class Storage, int terms>
 void load_queries(void const* storage, std::int64_t stride, int n, int dim, float factor, void* out) {
-  prefetch_for_writing(out, terms * dim * rows * 2);
+  prefetch_for_writing(out, terms * dim * block_rows * 2);
   __m512 const by = _mm512_set1_ps(factor);
-  for (int first = 0; first < rows; first += 16) {
+  for (int first = 0; first < block_rows; first += 16) {
     for (int c = 0; c < dim; c += group) {
       each_term<terms>([&]<int number>() __attribute__((always_inline)) {
         FloatVector square[16];
@@ -96,9 +94,9 @@ void load_queries(void const* storage, std::int64_t stride, int n, int dim, floa
                 (FloatVector)row_terms<number>(row_of<Storage>(storage, stride, first + r), c, dim, by);
         }
         transpose(square);
-        float* const at = static_cast<float*>(out) + (number * dim + c) / 2 * rows + first;
+        float* const at = static_cast<float*>(out) + (number * dim + c) / 2 * block_rows + first;
         int const pairs = dim - c < group ? (dim - c) / 2 : group / 2;
-        for (int i = 0; i < pairs; ++i) store(at + i * rows, square[i]);
+        for (int i = 0; i < pairs; ++i) store(at + i * block_rows, square[i]);
       });
     }
   }

@@ -3,7 +3,7 @@
 # cuobjdump wants nvdisasm on PATH or beside itself.
 # So many kernels, with these instructions and without those.
 if(OF STREQUAL "hopper")
-  set(KERNELS 44)
+  include(${CMAKE_CURRENT_LIST_DIR}/../hopper/kernels.cmake)
   set(WANTED HGMMA UTMALDG UTMASTG)
   set(UNWANTED HMMA LDL STL)
 elseif(OF STREQUAL "mma")
