@@ -3,11 +3,13 @@
 """Times Flashpad on the host beside PyTorch, ONNX Runtime and zentorch, on one machine, in one run.
 
 Every cell (one problem, one number of threads) goes round all contenders in turn before the next begins, so that
-a change of the machine's clock or of its other load meets them all. One estimator for all: the median over the
-rounds of each round's median call. One cache state for all: inputs rotate through copies that are together twice
-the last-level cache, on huge pages where the kernel lends them: NumPy asks for those by itself, the others' malloc does
-by GLIBC_TUNABLES (--pages small leaves that out, for all but NumPy). Causal cells count half the full FLOPs on every
-side. Peers come from the interpreters given; one that has none of them, and a peer that none has, is named as not run.
+a change of the machine's clock or of its other load meets them all; a problem's numbers of threads follow each other,
+and the roofs are measured anew for each type and width. One estimator for all: the median over the rounds of each
+round's median call. Threads wait for work as each contender's runtime has them wait by default. One cache state for
+all: inputs rotate through copies that are together twice the last-level cache, on huge pages where the kernel lends
+them: NumPy asks for those by itself, the others' malloc does by GLIBC_TUNABLES (--pages small leaves that out, for all
+but NumPy). Causal cells count half the full FLOPs on every side. Peers come from the interpreters given; one that has
+none of them, and a peer that none has, is named as not run.
 
 usage: bench_host.py --flashpad build/flashpad --json results/host.json --python python3 --python venv/bin/python
 """
@@ -31,13 +33,14 @@ def fail(message):
 
 
 def environment(threads, huge_pages):
-    """All contenders wait passively, are bound and have the same pages; what slows or forces one BLAS alone is taken
-    out."""
+    """All contenders are bound and have the same pages; what slows or forces one BLAS alone, and how threads wait, is
+    taken out."""
     env = {name: value for name, value in os.environ.items()
-           if not name.startswith("OPENBLAS_") and name != "GLIBC_TUNABLES"}
+           if not name.startswith("OPENBLAS_")
+           and name not in ("GLIBC_TUNABLES", "OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")}
     if huge_pages:
         env.update(GLIBC_TUNABLES="glibc.malloc.hugetlb=1")
-    env.update(OMP_WAIT_POLICY="passive", OMP_PROC_BIND="spread", OMP_PLACES="threads", OMP_NUM_THREADS=str(threads))
+    env.update(OMP_PROC_BIND="spread", OMP_PLACES="threads", OMP_NUM_THREADS=str(threads))
     return env
 
 
@@ -81,25 +84,22 @@ def find(name, pythons, env):
 
 
 class Pool(contextlib.AbstractContextManager):
-    """The peers' workers, of one number of threads at a time: each holds its last inputs."""
+    """The peers' workers, some for each number of threads: each holds its last inputs."""
 
     def __init__(self, arguments):
-        self.arguments, self.threads, self.workers = arguments, None, {}
+        self.arguments, self.workers = arguments, {}
 
     def of(self, threads):
-        if threads != self.threads:
-            self.close()
-            found = {name: find(name, self.arguments.python, environment(threads, self.arguments.pages == "huge"))
-                     for name in PEERS}
-            self.threads, self.workers = threads, {name: worker for name, worker in found.items() if worker}
-        return self.workers
-
-    def close(self):
-        for worker in self.workers.values():
-            worker.close()
+        if threads not in self.workers:
+            env = environment(threads, self.arguments.pages == "huge")
+            found = {name: find(name, self.arguments.python, env) for name in PEERS}
+            self.workers[threads] = {name: worker for name, worker in found.items() if worker}
+        return self.workers[threads]
 
     def __exit__(self, *_):
-        self.close()
+        for workers in self.workers.values():
+            for worker in workers.values():
+                worker.close()
 
 
 def run_flashpad(driver, cell, repetitions, folder, env, limit="auto"):
@@ -140,13 +140,14 @@ def middle_half(seconds):
 
 class Roofs:
     """The machine's peaks. Each process of ours measures them for itself, in arrays of many times the last-level
-    cache; where that takes longer than the cells, they are measured once for each type and number of threads."""
+    cache; where that takes longer than the cells, they are measured once for each type, width and number of threads,
+    before the first cell that has them."""
 
     def __init__(self, arguments, folder):
         self.arguments, self.folder, self.known = arguments, folder, {}
 
     def of(self, cell):
-        key = (cell.threads, cell.dtype)
+        key = (cell.threads, cell.dtype, cell.head_dim)
         if key not in self.known:
             probe = cells.square("full", cell.dtype, cell.threads, 64, 512)
             env = environment(cell.threads, self.arguments.pages == "huge")
@@ -299,8 +300,6 @@ def main():
     missed = total = 0
     with tempfile.TemporaryDirectory() as folder, Pool(arguments) as pool:
         roofs = Roofs(arguments, folder)
-        for cell in wanted:  # all of them now, while the peers hold no memory yet
-            roofs.of(cell)
         versions = {name: worker.version for name, worker in pool.of(wanted[0].threads).items()}
         print("peers: " + ", ".join(f"{name} {versions[name]}" if name in versions else f"{name} not run (not "
                                     "installed)" for name in PEERS))

@@ -5,6 +5,7 @@ import dataclasses
 LENGTHS = (512, 1024, 2048, 4096, 8192)
 DECODE_LENGTHS = (4096, 16384, 131072)
 DIMS = (64, 128)
+THREADS = (1, 2)
 DTYPES = ("fp32", "bf16", "fp16")
 BYTES = {"fp32": 4, "bf16": 2, "fp16": 2}
 
@@ -54,14 +55,14 @@ def decode(dtype, threads, dim, length, group):
 
 
 def all_cells():
+    """A problem's numbers of threads follow each other, and decoding the roofs: the machine is the same for both."""
     cells = []
-    for threads in (1, 2):
-        for dtype in DTYPES:
-            for dim in DIMS:
-                for kind in ("full", "causal"):
-                    cells += [square(kind, dtype, threads, dim, length) for length in LENGTHS]
-                cells += [decode(dtype, threads, dim, length, group)
-                          for length in DECODE_LENGTHS for group in (1, 8)]
+    for dtype in DTYPES:
+        for dim in DIMS:
+            cells += [decode(dtype, threads, dim, length, group)
+                      for length in DECODE_LENGTHS for group in (1, 8) for threads in THREADS]
+            for kind in ("full", "causal"):
+                cells += [square(kind, dtype, threads, dim, length) for length in LENGTHS for threads in THREADS]
     return cells
 
 
