@@ -4,9 +4,9 @@
 // that of two, exactly, and tdpbf16ps multiplies bf16 exactly, sixteen times as fast as AVX-512 multiplies
 // float32. Six of its products give one of float32: those of terms whose weights together are 2^-16 or more,
 // which leaves an error like float32's own. All four give one of fp16, and three where P, which is rounded to
-// 16 bits, meets V. A term below the smallest normal number is zero; an infinity has no such sum, and another
-// engine multiplies from there on. Query rows lie along the lanes, as in the engine for bf16. Includes
-// neither Kokkos nor the standard library's templates.
+// 16 bits, meets V. An infinity has no such sum, nor has a float32 below 2^-103 (the instruction takes
+// denormal terms for zero): another engine multiplies from there on. Query rows lie along the lanes, as in
+// the engine for bf16. Includes neither Kokkos nor the standard library's templates.
 #include "kernels/engines/amx_products.hpp"
 #include "kernels/engines/bf16_terms.hpp"
 #include "kernels/engines/host_tables.hpp"
@@ -126,7 +126,7 @@ HostTable<float> make_table() {
   table.operand_bytes = 2 * terms;
   table.score_bytes = terms > 2 ? 6 : 4;
   table.storage_bytes = sizeof(Storage);
-  table.takes = no_infinity<Storage>;
+  table.takes = have_terms<Storage>;
   table.load_queries = load_queries<Storage, terms>;
   table.load_keys = load_keys<Storage, terms>;
   table.load_values = load_values<Storage, terms>;

@@ -51,12 +51,16 @@ FLASHPAD_INLINE __m512i row_terms(Storage const* row, int c, int dim, __m512 fac
                                    _mm512_castps_si512(high));
 }
 
-/// Whether no element is infinite: what has no terms. (A NaN's are NaN.)
+/// Whether each element is the sum of its terms: not an infinity, nor a float32 whose last term would be
+/// below the smallest normal number, which tdpbf16ps takes for zero. (A NaN's are NaN; fp16 has no such small
+/// numbers.)
 template <class Storage>
-bool no_infinity(void const* storage, std::int64_t stride, int n, int dim) {
+bool have_terms(void const* storage, std::int64_t stride, int n, int dim) {
   constexpr bool wide = sizeof(Storage) == 4;
   __m512i const magnitude = wide ? _mm512_set1_epi32(0x7fffffff) : _mm512_set1_epi16(0x7fff);
   __m512i const infinite = wide ? _mm512_set1_epi32(0x7f800000) : _mm512_set1_epi16(0x7c00);
+  constexpr int one = 1 << 23;  // in the exponent of a float32, whose last bit is 2^-23 of its first
+  __m512i const smallest = _mm512_set1_epi32(24 * one);
   std::uint32_t found = 0;
   for (int j = 0; j < n; ++j) {
     auto const* const row = reinterpret_cast<char const*>(row_of<Storage>(storage, stride, j));
@@ -66,6 +70,8 @@ bool no_infinity(void const* storage, std::int64_t stride, int n, int dim) {
       auto const here = static_cast<__mmask32>(words >= 32 ? 0xffffffffu : (1u << words) - 1u);
       __m512i const bits = _mm512_and_si512(_mm512_maskz_loadu_epi16(here, row + byte), magnitude);
       found |= wide ? _mm512_cmpeq_epi32_mask(bits, infinite) : _mm512_cmpeq_epi16_mask(bits, infinite);
+      if constexpr (wide)
+        found |= _mm512_mask_cmplt_epi32_mask(_mm512_test_epi32_mask(bits, bits), bits, smallest);
     }
   }
   return found == 0;

@@ -3,6 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <vector>
 
 namespace flashpad::test {
 namespace {
@@ -129,6 +134,53 @@ TEST_P(Logits, ScaleIsAValue) {
     trial.scale = scale;
     expect_right(GetParam(), trial);
   }
+}
+
+TEST_P(Logits, FactorsOfAnySizeThatGiveTheUsualScores) {
+  Way const& way = GetParam();
+  if (way.dtype != DType::fp32 && way.dtype != DType::fp64) return;
+  if (way.engine == "mma-tf32x3") return;  // docs/mma.md: not tried
+  for (int const power : {-122, 122}) {
+    Trial trial = trial_of(way, Mask::causal());
+    trial.edit = [power](Shape const&, measure::Inputs& inputs) {
+      for (double& q : inputs.q) q = std::ldexp(q, power);
+      for (double& k : inputs.k) k = std::ldexp(k, -power);
+    };
+    expect_right(way, trial);
+  }
+}
+
+template <class T>
+double largest_difference(std::vector<std::byte> const& o, double times,
+                          std::vector<std::byte> const& other) {
+  double largest = 0;
+  for (std::size_t at = 0; at < o.size(); at += sizeof(T)) {
+    T a, b;
+    std::memcpy(&a, &o[at], sizeof(T));
+    std::memcpy(&b, &other[at], sizeof(T));
+    largest = std::max(largest, std::fabs(times * static_cast<double>(a) - static_cast<double>(b)));
+  }
+  return largest;
+}
+
+TEST_P(Logits, OutputsOfSmallValuesAreAsExactAsOthers) {
+  // The tolerance is that of values of 1; attention is linear in V.
+  Way const& way = GetParam();
+  if (way.dtype != DType::fp32 && way.dtype != DType::fp64) return;
+  if (way.engine == "mma-tf32x3") return;  // as above
+  Trial trial = trial_of(way, Mask::causal());
+  Result const usual = expect_right(way, trial);
+  if (usual.refused || usual.outputs.o.empty()) return;
+  trial.edit = [](Shape const&, measure::Inputs& inputs) {
+    for (double& v : inputs.v) v = std::ldexp(v, -112);
+  };
+  Result const small = expect_right(way, trial);
+  ASSERT_EQ(small.outputs.o.size(), usual.outputs.o.size());
+  double const times = std::ldexp(1.0, 112);
+  double const difference = way.dtype == DType::fp32
+                                ? largest_difference<float>(small.outputs.o, times, usual.outputs.o)
+                                : largest_difference<double>(small.outputs.o, times, usual.outputs.o);
+  EXPECT_LE(difference, way.dtype == DType::fp32 ? 2e-5 : 1e-12);
 }
 
 TEST_P(Logits, InfiniteScores) {
