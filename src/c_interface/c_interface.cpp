@@ -5,6 +5,7 @@
 #include "c_interface/plan_handle.hpp"
 #include "problem/text.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>

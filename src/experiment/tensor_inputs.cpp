@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <tuple>
+
 namespace flashpad::sweep {
 
 namespace {

@@ -5,6 +5,8 @@
 
 #include <KokkosBlas3_gemm.hpp>
 
+#include <cstdint>
+
 namespace flashpad::kokkos_ext {
 
 /// A matrix of rows `pitch` elements apart, as KokkosBlas::gemm takes it.

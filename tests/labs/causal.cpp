@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+
 namespace flashpad::labs {
 
 namespace {

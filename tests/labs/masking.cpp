@@ -2,6 +2,8 @@
 #include "labs/drill.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <memory>
 
 namespace flashpad::labs {
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "labs/drill.hpp"
 
+#include <memory>
+
 namespace flashpad::labs {
 
 namespace {

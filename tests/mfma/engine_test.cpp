@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <random>
+#include <tuple>
 
 namespace flashpad {
 namespace {

@@ -2,6 +2,8 @@
 #include "numeric/trial.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <vector>
 
 namespace flashpad::test {
 namespace {

@@ -2,7 +2,9 @@
 #include "numeric/trial.hpp"
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <utility>
 
 namespace flashpad::test {
 namespace {

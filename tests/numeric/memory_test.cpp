@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "numeric/trial.hpp"
 
+#include <cstdint>
+#include <vector>
+
 namespace flashpad::test {
 namespace {
 

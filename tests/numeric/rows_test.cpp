@@ -2,7 +2,9 @@
 #include "numeric/trial.hpp"
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <vector>
 
 // Few query rows, as in a decode step: groups of query heads on one key head, ragged and split keys, windows
 // that cut a block of rows unevenly. Every tiled way runs it; the engine for few rows was made for it.

@@ -2,6 +2,8 @@
 #include "numeric/trial.hpp"
 
 #include <cmath>
+#include <cstdint>
+#include <utility>
 
 namespace flashpad::test {
 namespace {

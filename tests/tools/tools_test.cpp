@@ -4,8 +4,10 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <sstream>
+#include <vector>
 
 namespace flashpad::cli {
 namespace {
