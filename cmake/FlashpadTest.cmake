@@ -15,6 +15,13 @@ endif()
 # One GoogleTest program; each of its tests becomes a ctest test named <name>.<suite>.<test>. The program
 # links GoogleTest's own main unless its sources define one. "test_paths.hpp" defines FLASHPAD_SOURCE_DIR (the
 # project) and, with LABEL cli, FLASHPAD_CLI (the driver).
+set(flashpad_host_backend openmp)  # the simplest that this Kokkos has: it may lack either
+if("serial" IN_LIST flashpad_kokkos_devices)
+  set(flashpad_host_backend serial)
+elseif("threads" IN_LIST flashpad_kokkos_devices)
+  set(flashpad_host_backend threads)
+endif()
+
 function(flashpad_test)
   cmake_parse_arguments(PARSE_ARGV 0 test "" "NAME;LABEL" "SOURCES;KOKKOS_SOURCES;LIBRARIES")
   if(NOT test_LABEL MATCHES "^(unit|numeric|cli|build|gpu)$")
@@ -30,6 +37,7 @@ function(flashpad_test)
   set(paths "#define FLASHPAD_SOURCE_DIR \"${PROJECT_SOURCE_DIR}\"\n")
   if(test_LABEL STREQUAL "cli")
     string(APPEND paths "#define FLASHPAD_CLI \"$<TARGET_FILE:flashpad_cli>\"\n")
+    string(APPEND paths "#define FLASHPAD_HOST_BACKEND \"${flashpad_host_backend}\"\n")
     add_dependencies(${target} flashpad_cli)
   endif()
   file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${target}_paths/test_paths.hpp CONTENT "${paths}")

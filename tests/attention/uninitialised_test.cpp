@@ -1,27 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <flashpad/attention.hpp>
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
-#include <string>
+#include <cstdio>
+#include <cstdlib>
 
 // A program of its own: Kokkos is never initialised in it.
 
 namespace flashpad {
 namespace {
 
-TEST(Plan, NeedsAnInitialisedKokkos) {
-  // An instance of a host backend can be made before initialisation in older releases only; where it cannot,
-  // Kokkos itself says so.
+void make_a_plan() {
   using Exec = Kokkos::DefaultHostExecutionSpace;
   try {
     Exec const exec{};
     Plan<Exec> const plan(exec, {1, 1, 1, 8, 8, 16, 16}, DType::fp32);
-    FAIL() << "accepted";
+    std::fputs("accepted\n", stderr);
   } catch (Error const& error) {
-    EXPECT_EQ(std::string(error.what()),
-              "Kokkos: not initialised; call Kokkos::initialize before making a flashpad::Plan");
+    std::fprintf(stderr, "%s\n", error.what());
   }
+  std::exit(0);
+}
+
+TEST(Plan, NeedsAnInitialisedKokkos) {
+  // Kokkos 5 ends the program where an instance is made too early; before it one of a host backend can be.
+  auto const either = [](int) { return true; };
+  EXPECT_EXIT(
+      make_a_plan(), either,
+      testing::AnyOf("Kokkos: not initialised; call Kokkos::initialize before making a flashpad::Plan\n",
+                     testing::HasSubstr("is being constructed before initialize()")));
 }
 
 }  // namespace

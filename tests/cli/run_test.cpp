@@ -190,8 +190,8 @@ TEST_F(RunTest, AFilterThatMatchesNothingIsRefused) {
 }
 
 TEST_F(RunTest, ARefusedTileFailsItsRow) {
-  Finished const finished =
-      flashpad({"run", "small.yaml", "--filter", "n64", "--set", "tile={q: 65536, k: 65536}"});
+  Finished const finished = flashpad({"run", "small.yaml", "--filter", "n64", "--set", "problem.head_dim=256",
+                                      "--set", "tile={q: 65536, k: 65536}"});
   EXPECT_NE(finished.code, 0);
   EXPECT_THAT(finished.out + finished.err, HasSubstr("tile"));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "process.hpp"
+#include "test_paths.hpp"
 
 #include <gmock/gmock.h>
 
@@ -22,13 +23,17 @@ class TuneTest : public Cli {
  protected:
   TuneTest() {
     setenv("FLASHPAD_TUNING_CACHE", "cache/tuning.json", 1);
+    setenv("OMP_NUM_THREADS", "1", 1);
     write("tune.yaml", text());
   }
-  ~TuneTest() override { setenv("FLASHPAD_TUNING_CACHE", "off", 1); }
+  ~TuneTest() override {
+    setenv("FLASHPAD_TUNING_CACHE", "off", 1);
+    unsetenv("OMP_NUM_THREADS");
+  }
 
   static std::string text(std::string const& kernels = "fused", std::string const& more = "") {
     return "problem: {batch: 1, heads: 2, seq: 96, head_dim: 32}\nkernels: " + kernels +
-           "\nbackend: serial\ntune: {q: [32, 64], k: [32, 64]" + more +
+           "\nbackend: " FLASHPAD_HOST_BACKEND "\ntune: {q: [32, 64], k: [32, 64]" + more +
            "}\ntiming: {warmup: 1, repetitions: 3, cache: warm}\noutput: {json: tune.json}\n";
   }
   /// The file with the timings of a search that is not finished; empty where there is none.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cli/process.hpp"
 #include "connector_path.hpp"
+#include "test_paths.hpp"
 
 #include <gmock/gmock.h>
 
@@ -108,7 +109,9 @@ TEST_F(Connector, SeesTheKernelsOfACallInsideIt) {
 TEST_F(WithConnector, ATuningToolChoosesAmongWhatIsNotPruned) {
   if (!FLASHPAD_KOKKOS_TUNES) GTEST_SKIP() << "Kokkos was built without Kokkos_ENABLE_TUNING";
   write("t.yaml",
-        "name: t\nproblem: {batch: 1, heads: 2, seq: 64, head_dim: 32}\nkernels: fused\nbackend: serial\n"
+        "name: t\nproblem: {batch: 1, heads: 2, seq: 64, head_dim: 32}\nkernels: "
+        "fused\nbackend: " FLASHPAD_HOST_BACKEND
+        "\n"
         "tune: {q: [16, 32, 64, 4096], k: [32, 64]}\ntiming: {warmup: 1, repetitions: 3, cache: warm}\n");
   Finished const finished = run({"tune", "t.yaml", "--cache", "cache.json", "--json", "t.json"});
   ASSERT_EQ(finished.code, 0) << finished.err;
