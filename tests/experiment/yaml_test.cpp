@@ -37,7 +37,7 @@ TEST(Yaml, ASecondDocumentIsRefused) {
 }
 
 TEST(Yaml, TextThatNeverEndsIsNotParsedForever) {
-  EXPECT_EQ(error_of(", a: b"), "f.yaml:1:1: not valid YAML");
+  EXPECT_THAT(error_of(", a: b"), StartsWith("f.yaml:1:1: not valid YAML"));
   EXPECT_THAT(error_of("}"), StartsWith("f.yaml:1:1: not valid YAML"));
 }
 
