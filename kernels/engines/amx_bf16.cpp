@@ -76,6 +76,34 @@ struct RoundedWeights {
   static constexpr std::int64_t offset(int, int g, int) { return g * (group / 2) * row_bytes; }
 };
 
+/// ExpOfScores for weights that are rounded to bf16, in 8 instructions that these processors have on both
+/// ports: within 3e-6, by a polynomial for 2^f on [0, 1) that is 1 at 0.
+class ExpOfRounded {
+ public:
+  FLASHPAD_INLINE ExpOfRounded(FloatVector const (&reference)[vectors], float scale)
+      : m_factor(_mm512_set1_ps(scale * 1.44269504f)) {
+    FLASHPAD_EACH(vectors) m_reference[i] = (__m512)reference[i];
+  }
+  template <int count>
+  FLASHPAD_INLINE void operator()(FloatVector (&p)[count]) const {
+    __m512 power[count], f[count], result[count];
+    // The difference first: scores may be so large that the rounding of a product would be more than it.
+    FLASHPAD_EACH(count) power[i] = _mm512_sub_ps((__m512)p[i], m_reference[i % vectors]);
+    FLASHPAD_EACH(count) power[i] = _mm512_mul_ps(power[i], m_factor);
+    FLASHPAD_EACH(count) f[i] = _mm512_reduce_ps(power[i], _MM_FROUND_TO_NEG_INF);
+    FLASHPAD_EACH(count)
+    result[i] = _mm512_fmadd_ps(f[i], _mm512_set1_ps(0.0134266838f), _mm512_set1_ps(0.0522424728f));
+    FLASHPAD_EACH(count) result[i] = _mm512_fmadd_ps(result[i], f[i], _mm512_set1_ps(0.241280198f));
+    FLASHPAD_EACH(count) result[i] = _mm512_fmadd_ps(result[i], f[i], _mm512_set1_ps(0.693044841f));
+    FLASHPAD_EACH(count) result[i] = _mm512_fmadd_ps(result[i], f[i], _mm512_set1_ps(1.0f));
+    FLASHPAD_EACH(count) p[i] = (FloatVector)_mm512_scalef_ps(result[i], power[i]);
+  }
+
+ private:
+  __m512 m_factor;
+  __m512 m_reference[vectors];
+};
+
 /// P as the other engine for pairs has it, and zeros to a whole group.
 FLASHPAD_INLINE void fill_group(float* s, int n) {
   for (int pair = (n + 1) / 2; pair < (n + group - 1) / group * (group / 2); ++pair)
@@ -84,7 +112,7 @@ FLASHPAD_INLINE void fill_group(float* s, int n) {
 
 Rescale softmax_of_groups(float* s, int n, float scale, float const* tile_max, float* max, float* sum,
                           float* alpha) {
-  Rescale const rescale = softmax<float, RoundP>(s, n, scale, tile_max, max, sum, alpha);
+  Rescale const rescale = softmax<float, RoundP, ExpOfRounded>(s, n, scale, tile_max, max, sum, alpha);
   fill_group(s, n);
   return rescale;
 }
@@ -92,7 +120,7 @@ Rescale softmax_of_groups(float* s, int n, float scale, float const* tile_max, f
 Rescale softmax_and_product(float* s, int n, float scale, float const* tile_max, float* max, float* sum,
                             float* alpha, HostProduct<float> const& of) {
   Rescale const rescale =
-      softmax_beside<RoundedWeights>(of, s, n, scale, tile_max, max, sum, alpha, RoundP{});
+      softmax_beside<RoundedWeights, ExpOfRounded>(of, s, n, scale, tile_max, max, sum, alpha, RoundP{});
   fill_group(s, n);
   return rescale;
 }
@@ -112,6 +140,7 @@ HostTables amx_bf16_tables() {
   table.engine = "amx-bf16";
   table.lanes = rows;
   table.group = group;
+  table.slack = most_slack;
   table.operand_bytes = 2;
   table.storage_bytes = 2;
   table.keys_are_operands = true;

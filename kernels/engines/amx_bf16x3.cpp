@@ -90,7 +90,8 @@ template <int terms>
 Rescale softmax_of_groups(float* s, int n, float scale, float const* tile_max, float* max, float* sum,
                           float* alpha) {
   SplitP<terms> const keep{n};
-  Rescale const rescale = softmax_meanwhile<float>(s, n, scale, tile_max, max, sum, alpha, keep, [](int) {});
+  Rescale const rescale =
+      softmax_meanwhile<float, ExpOfScores<float>>(s, n, scale, tile_max, max, sum, alpha, keep, [](int) {});
   keep.fill(s);
   return rescale;
 }
@@ -99,8 +100,8 @@ template <class Of>
 Rescale softmax_and_product(float* s, int n, float scale, float const* tile_max, float* max, float* sum,
                             float* alpha, HostProduct<float> const& of) {
   SplitP<Of::terms> const keep{n};
-  Rescale const rescale =
-      softmax_beside<SplitWeights<typename Of::Outputs>>(of, s, n, scale, tile_max, max, sum, alpha, keep);
+  Rescale const rescale = softmax_beside<SplitWeights<typename Of::Outputs>, ExpOfScores<float>>(
+      of, s, n, scale, tile_max, max, sum, alpha, keep);
   keep.fill(s);
   return rescale;
 }
@@ -123,6 +124,7 @@ HostTable<float> make_table() {
   // to 1.21 at 128; fp16, which that converts as well, 1.25 to 1.3 at 17 and 32.
   table.least_rows = terms > 2 ? 128 : 1;
   table.group = group;
+  table.slack = most_slack;
   table.operand_bytes = 2 * terms;
   table.score_bytes = terms > 2 ? 6 : 4;
   table.storage_bytes = sizeof(Storage);

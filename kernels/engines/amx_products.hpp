@@ -11,6 +11,8 @@
 namespace flashpad::engines {
 namespace {
 
+constexpr double most_slack = 8;  // weights up to e^8
+
 // Of the scores, and of a row of pairs.
 constexpr int row_bytes = block_rows * static_cast<int>(sizeof(float));
 constexpr int half_row = tile_rows * static_cast<int>(sizeof(float));  // from one vector of rows to the next
@@ -243,7 +245,7 @@ void accumulate(void const* p, void const* v, std::int64_t stride, int n, int di
 
 /// The tiles multiply while the vectors take exponentials. They take one of the two ports of AVX-512, so that
 /// the exponentials last longer; what is won is the time in which either would wait.
-template <class Weights, class StoreP>
+template <class Weights, class Exp, class StoreP>
 FLASHPAD_INLINE Rescale softmax_beside(HostProduct<float> const& of, float* s, int n, float scale,
                                        float const* tile_max, float* max, float* sum, float* alpha,
                                        StoreP const& keep) {
@@ -251,7 +253,7 @@ FLASHPAD_INLINE Rescale softmax_beside(HostProduct<float> const& of, float* s, i
   product.begin();
   int const steps = product.steps();
   int due = 0;  // n for a step
-  Rescale const rescale = softmax_meanwhile<float>(
+  Rescale const rescale = softmax_meanwhile<float, Exp>(
       s, n, scale, tile_max, max, sum, alpha, keep, [&](int) __attribute__((always_inline)) {
         for (due += 2 * steps; due >= n && product.left(); due -= n) product.step();
       });

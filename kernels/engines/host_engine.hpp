@@ -71,6 +71,8 @@ class HostEngine {
     // or a scale of 0, is taken into Q.
     m_sign = m_scale < 0 ? T{-1} : m_scale == 0 ? T{0} : T{1};
     m_scale = m_scale < 0 ? -m_scale : m_scale == 0 ? T{1} : m_scale;
+    bool const exact = problem.max.data != nullptr || problem.sum.data != nullptr || !problem.with_values;
+    if (!exact && m_scale > least_scale_with_slack) m_slack = static_cast<T>(config.table.slack) / m_scale;
     Parts const size =
         parts(problem.shape, config.table, problem.tile_q, problem.tile_k, problem.with_values);
     auto* next =
@@ -162,6 +164,9 @@ class HostEngine {
 
   KOKKOS_FUNCTION void softmax(int block, int n) {
     int const at = block * m_table->lanes;
+    if (m_slack > 0 && reference_stays(m_max + at)) {
+      for (int r = 0; r < m_table->lanes; ++r) m_tile_max[r] = m_max[at + r];
+    }
     if (m_deferred.n > 0) {
       m_rescale = m_table->softmax_meanwhile(m_s, n, m_scale, m_tile_max, m_max + at, m_sum + at,
                                              m_alpha + at, m_deferred);
@@ -213,6 +218,7 @@ class HostEngine {
 
  private:
   static constexpr std::size_t alignment = 64;
+  static constexpr T least_scale_with_slack = static_cast<T>(1e-6);  ///< what slack / scale is stays finite
 
   KOKKOS_FUNCTION static std::size_t round_up(std::size_t value, std::size_t unit) {
     return (value + unit - 1) / unit * unit;
@@ -231,6 +237,15 @@ class HostEngine {
       m_table->load_queries(m_queries.first + first * m_queries.stride, m_queries.stride, here, m_head_dim,
                             m_sign, q(block));
     }
+  }
+
+  /// Whether the scores of all rows lie little above their references, if at all: then these stay, as a new
+  /// one costs a pass over the accumulator, and one of many rows nearly always has a greater score. Weights
+  /// above one change nothing but the range. False for NaN, and for a row's first scores.
+  KOKKOS_FUNCTION bool reference_stays(T const* reference) const {
+    bool stays = true;
+    for (int r = 0; r < m_table->lanes; ++r) stays &= m_tile_max[r] <= reference[r] + m_slack;
+    return stays;
   }
 
   KOKKOS_FUNCTION void multiply_deferred() {
@@ -283,6 +298,7 @@ class HostEngine {
   HostTable<T> const& m_any;
   T m_scale;
   T m_sign;
+  T m_slack = 0;  ///< what scores, without scale, may lie above m_max
   int m_head_dim;
   int m_value_dim;
   char* m_q;

@@ -48,8 +48,26 @@ struct KeepP {
   }
 };
 
+/// p = exp(scale * (s - reference)) of vectors of scores, by turns of the rows' two.
+template <class T>
+class ExpOfScores {
+ public:
+  FLASHPAD_INLINE ExpOfScores(Vector<T> const (&reference)[vectors], T scale) : m_scale(scale) {
+    FLASHPAD_EACH(vectors) m_reference[i] = reference[i];
+  }
+  template <int count>
+  FLASHPAD_INLINE void operator()(Vector<T> (&p)[count]) const {
+    FLASHPAD_EACH(count) p[i] -= m_reference[i % vectors];
+    exp_nonpositive(p, m_scale);
+  }
+
+ private:
+  Vector<T> m_reference[vectors];
+  T m_scale;
+};
+
 /// Calls meanwhile(j) before keys j and j + 1: products that do not wait for these scores.
-template <class T, class StoreP, class Meanwhile>
+template <class T, class Exp, class StoreP, class Meanwhile>
 FLASHPAD_INLINE Rescale softmax_meanwhile(T* s, int n, T scale, T const* tile_max, T* max, T* sum, T* alpha,
                                           StoreP const& keep, Meanwhile const& meanwhile) {
   Vector<T> reference[vectors], factor[vectors];
@@ -66,20 +84,21 @@ FLASHPAD_INLINE Rescale softmax_meanwhile(T* s, int n, T scale, T const* tile_ma
   }
   exp_nonpositive(factor, scale);
 
+  Exp const weigh(reference, scale);
   Vector<T> total[2 * vectors] = {};
   int j = 0;
   for (; j + 2 <= n; j += 2) {
     meanwhile(j);
     Vector<T> p[2 * vectors];
-    FLASHPAD_EACH(2 * vectors) p[i] = load(s + j * lanes<T> + i * width<T>) - reference[i % vectors];
-    exp_nonpositive(p, scale);
+    FLASHPAD_EACH(2 * vectors) p[i] = load(s + j * lanes<T> + i * width<T>);
+    weigh(p);
     FLASHPAD_EACH(2 * vectors) total[i] += p[i];
     keep.pair(s, j, p);
   }
   if (j < n) {
     Vector<T> p[vectors];
-    FLASHPAD_EACH(vectors) p[i] = load(s + j * lanes<T> + i * width<T>) - reference[i];
-    exp_nonpositive(p, scale);
+    FLASHPAD_EACH(vectors) p[i] = load(s + j * lanes<T> + i * width<T>);
+    weigh(p);
     FLASHPAD_EACH(vectors) total[i] += p[i];
     keep.last(s, j, p);
   }
@@ -91,9 +110,9 @@ FLASHPAD_INLINE Rescale softmax_meanwhile(T* s, int n, T scale, T const* tile_ma
   return !any(begun) ? Rescale::reset : any(moved) ? Rescale::scale : Rescale::none;
 }
 
-template <class T, class StoreP>
+template <class T, class StoreP, class Exp = ExpOfScores<T>>
 Rescale softmax(T* s, int n, T scale, T const* tile_max, T* max, T* sum, T* alpha) {
-  return softmax_meanwhile<T>(s, n, scale, tile_max, max, sum, alpha, StoreP{}, [](int) {});
+  return softmax_meanwhile<T, Exp>(s, n, scale, tile_max, max, sum, alpha, StoreP{}, [](int) {});
 }
 
 template <class T>

@@ -24,11 +24,11 @@ inline constexpr TileRow host_tiles[] = {
 };
 
 /// Host engines with tile registers (AMX): longer runs of keys pay for bringing a block's sums to the
-/// registers and back (measured on one core, N = 2048, GFLOP/s with 64, 128 and 256 keys: 630, 678, 676 at d
-/// = 64, 760, 860, 915 at d = 128).
+/// registers and back, more rows for fetching K and V and for V's transposition (measured on one core, N =
+/// 4096, GFLOP/s with 512 x 128, 512 x 256, 1024 x 256 and 1024 x 512: 650, 670, 675, 685 at d = 64, 850,
+/// 855, 930, 950 at d = 128).
 inline constexpr TileRow tile_register_tiles[] = {
-    {64, {512, 128}},
-    {128, {512, 256}},
+    {128, {1024, 512}},
     {256, {512, 128}},
 };
 
