@@ -59,4 +59,17 @@ RowsTable<float> rows_table<float>(std::string const& engine, DType dtype) {
   return for_this_processor(table, table.engine == std::string_view("rows-amx-bf16"));
 }
 
+template <class T>
+RowsTable<T> rows_table(std::string const& engine, DType dtype, std::int64_t rows) {
+  if (engine == "rows") {
+    for (std::string const& name : registry.names(dtype)) {
+      RowsTable<T> const table = rows_table<T>(name, dtype);
+      if (rows >= table.least_rows) return table;
+    }
+  }
+  return rows_table<T>(engine, dtype);
+}
+template RowsTable<double> rows_table<double>(std::string const&, DType, std::int64_t);
+template RowsTable<float> rows_table<float>(std::string const&, DType, std::int64_t);
+
 }  // namespace flashpad::engines

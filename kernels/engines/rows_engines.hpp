@@ -22,4 +22,8 @@ bool is_rows_engine(std::string const& engine);
 template <class T>
 RowsTable<T> rows_table(std::string const& engine, DType dtype);
 
+/// Likewise; `rows` is the best for teams of so many.
+template <class T>
+RowsTable<T> rows_table(std::string const& engine, DType dtype, std::int64_t rows);
+
 }  // namespace flashpad::engines

@@ -35,8 +35,9 @@ struct RowsTable {
 
   char const* engine = nullptr;  ///< its name; null where this table is not compiled
   int most_rows = 0;
-  int key_unit = 1;  ///< s has room for this many keys more than a tile has
-  int dim_unit = 1;  ///< rows of q and acc are padded to a multiple of this many elements
+  int least_rows = 1;  ///< of a team: with fewer the next engine is faster
+  int key_unit = 1;    ///< s has room for this many keys more than a tile has
+  int dim_unit = 1;    ///< rows of q and acc are padded to a multiple of this many elements
   /// How far ahead of what is multiplied a matrix's rows are asked for, by blocks of so many rows and more: 0
   /// is a whole tile. What is far_bytes further on may be asked for as well.
   int least_ahead = 3;

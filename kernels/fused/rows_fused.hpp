@@ -42,7 +42,8 @@ template <class Exec, class Storage, class Compute>
 std::unique_ptr<Runner<Exec>> make_rows_fused(Request<Exec> const& request, std::string const& engine_name) {
   using Rows = RowsKernel<Exec, Compute, kokkos_ext::TeamSchedule<Exec>>;
   constexpr int level = 1;
-  auto const table = engines::rows_table<Compute>(engine_name, request.dtype);
+  std::int64_t const group = Rows::heads_of_team(request.shape);
+  auto const table = engines::rows_table<Compute>(engine_name, request.dtype, group * request.shape.seq_q);
   int const threads = kokkos_ext::concurrency(request.exec);
 
   require_fixed("team_size", request.options.team_size, 1, engine_name);
@@ -51,7 +52,6 @@ std::unique_ptr<Runner<Exec>> make_rows_fused(Request<Exec> const& request, std:
   Shape const& shape = request.shape;
   Shape teams = shape;
   teams.heads = shape.kv_heads;
-  std::int64_t const group = Rows::heads_of_team(shape);
   double const row_bytes = static_cast<double>((shape.head_dim + shape.value_dim + 2)) * sizeof(Compute);
   int const key_tile =
       rows_key_tile(table, group * shape.seq_q, shape.head_dim * static_cast<std::int64_t>(sizeof(Storage)));

@@ -155,6 +155,19 @@ TEST_P(RowsTables, AKeyThatDoesNotExistIsNotMultiplied) {
   EXPECT_EQ(o[1], 3);
 }
 
+TEST(RowsEngines, TheBestForSoManyRowsTakesThem) {
+  for (DType const dtype : {DType::fp32, DType::fp16, DType::bf16}) {
+    RowsTable<float> const best = rows_table<float>("rows", dtype);
+    for (std::int64_t const rows : {1, 2, 8}) {
+      RowsTable<float> const table = rows_table<float>("rows", dtype, rows);
+      EXPECT_LE(table.least_rows, rows);
+      EXPECT_EQ(table.engine == std::string(best.engine), rows >= best.least_rows);
+      // By its own name an engine takes any number.
+      EXPECT_STREQ(rows_table<float>(best.engine, dtype, rows).engine, best.engine);
+    }
+  }
+}
+
 TEST(RowsEngines, RefuseATypeByName) {
   try {
     static_cast<void>(rows_table<float>("rows-avx512-bf16", DType::fp32));
