@@ -13,7 +13,8 @@ in how many rounds (dry_rounds), for the host's work is in its time. A cell repo
 and the most, and the clock of the multiprocessors while they ran (where Python has pynvml).
 
 Each kernel is checked on sampled rows against float64: allowed is twice the error of a plain evaluation that rounds P
-and O to the 16-bit type, plus one unit of rounding; float32 2e-5. Who is wrong is not timed. float32 is full-precision
+and O to the 16-bit type, plus one unit of rounding; float32 2e-5, and the engine mma-tf32, which rounds to 11 bits,
+twice the error of a plain evaluation that rounds so, plus one unit. Who is wrong is not timed. float32 is full-precision
 products for PyTorch too (no tf32). FLOPs are 4 d a pair of query and key, causal counted as half, as public benchmarks
 do. The JSON is whole after each cell.
 

@@ -90,6 +90,25 @@ HopperParams params_of(HopperCall const& call, int splits) {
   return p;
 }
 
+/// It may begin while the parts are still under way, and then waits for them: what lies between two launches
+/// is lost to a call of 130 us.
+template <class Element>
+void launch_merge(HopperParams const& p, cudaStream_t stream) {
+  cudaLaunchAttribute early;
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(static_cast<unsigned>(p.batch) * static_cast<unsigned>(p.heads * p.seq_q));
+  config.blockDim = dim3(static_cast<unsigned>((p.value_dim + 63) / 64 * 32));
+  config.stream = stream;
+  config.attrs = &early;
+  config.numAttrs = 1;
+  auto* const merge = p.schedule.splits <= 4   ? &merge_parts<Element, 4>
+                      : p.schedule.splits <= 8 ? &merge_parts<Element, 8>
+                                               : &merge_parts<Element, 16>;
+  require(cudaLaunchKernelEx(&config, merge, p), "launch of the merge");
+}
+
 template <class Tiling>
 void launch(HopperCall const& call, int splits, cudaStream_t stream) {
   HopperParams const p = params_of<Tiling>(call, splits);
@@ -100,20 +119,7 @@ void launch(HopperCall const& call, int splits, cudaStream_t stream) {
   kernel<<<static_cast<unsigned>(blocks), Tiling::threads, Tiling::shared_bytes, stream>>>(p);
   require(cudaGetLastError(), "launch");
   if constexpr (Tiling::manner.packed) {
-    if (splits == 1) return;
-    std::int64_t const rows = call.shape.batch * call.shape.heads * call.shape.seq_q;
-    // It may begin while the parts are still under way, and then waits for them: what lies between two
-    // launches is lost to a call of 130 us.
-    cudaLaunchAttribute early;
-    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(static_cast<unsigned>(rows));
-    config.blockDim = dim3(static_cast<unsigned>((p.value_dim + 63) / 64 * 32));
-    config.stream = stream;
-    config.attrs = &early;
-    config.numAttrs = 1;
-    require(cudaLaunchKernelEx(&config, merge_parts<typename Tiling::Element>, p), "launch of the merge");
+    if (splits > 1) launch_merge<typename Tiling::Element>(p, stream);
   }
 }
 

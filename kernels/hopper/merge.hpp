@@ -5,14 +5,16 @@
 #include "kernels/hopper/ptx.hpp"
 #include "kernels/hopper/softmax.hpp"
 
+// Parts are added in their order, so the result has the same bits every time.
+
 namespace flashpad::hopper {
 
 /// Joins the parts of rows whose keys were split: one block a row (batch, head, query), two columns a thread.
-/// Parts are added in their order, so the result has the same bits every time; those of one round are all
-/// asked for at once. Launched before the parts are there, it waits for them.
-template <class Element>
+/// Launched before the parts are there, it waits for them. Together parts are asked for at once, without a
+/// branch that a load would wait for: in place of those past the last, the last. Not many more than there
+/// are, or registers are short, and few rows under way.
+template <class Element, int Together>
 __global__ void __launch_bounds__(128) merge_parts(HopperParams const __grid_constant__ p) {
-  constexpr int together = 16;
   std::int64_t const rows = static_cast<std::int64_t>(p.batch) * p.heads * p.seq_q;
   std::int64_t const row = blockIdx.x;
   int const column = static_cast<int>(threadIdx.x) * 2;
@@ -20,22 +22,28 @@ __global__ void __launch_bounds__(128) merge_parts(HopperParams const __grid_con
   int const head = static_cast<int>(row / p.seq_q % p.heads);
   int const batch = static_cast<int>(row / p.seq_q / p.heads);
   bool const has_column = column < p.value_dim;
+  float const* const from = p.partial + (has_column ? column : 0);
+  int const splits = p.schedule.splits;
   wait_for_last_launch();
   float most = -INFINITY, total = 0;
   float2 sum = {0, 0};
-  for (int first = 0; first < p.schedule.splits; first += together) {
-    float2 part_sum[together], o[together];
+  for (int first = 0; first < splits; first += Together) {
+    float2 part_sum[Together], o[Together];
 #pragma unroll
-    for (int i = 0; i < together; ++i) {
-      std::int64_t const at = (first + i) * rows + row;
-      bool const there = first + i < p.schedule.splits;
-      part_sum[i] = there ? p.partial_sums[at] : float2{-INFINITY, 0};
-      o[i] = there && has_column ? *reinterpret_cast<float2 const*>(p.partial + at * p.value_dim + column)
-                                 : float2{0, 0};
+    for (int i = 0; i < Together; ++i) {
+      std::int64_t const at = min(first + i, splits - 1) * rows + row;
+      part_sum[i] = p.partial_sums[at];
+      o[i] = *reinterpret_cast<float2 const*>(from + at * p.value_dim);
+    }
+#pragma unroll
+    for (int i = 0; i < Together; ++i) {
+      if (first + i < splits) continue;
+      part_sum[i] = {-INFINITY, 0};
+      o[i] = {0, 0};
     }
     float raised = most;
 #pragma unroll
-    for (int i = 0; i < together; ++i) raised = fmaxf(raised, part_sum[i].x);
+    for (int i = 0; i < Together; ++i) raised = fmaxf(raised, part_sum[i].x);
     float const reference = raised == -INFINITY ? 0.0f : raised;
     float const shrink = exp2f(most - reference);
     most = raised;
@@ -43,7 +51,7 @@ __global__ void __launch_bounds__(128) merge_parts(HopperParams const __grid_con
     sum.x *= shrink;
     sum.y *= shrink;
 #pragma unroll
-    for (int i = 0; i < together; ++i) {
+    for (int i = 0; i < Together; ++i) {
       // A part that saw no key has nothing to give, and one that saw a NaN gives it whatever its maximum.
       float const weight = part_sum[i].y == 0 ? 0.0f : part_sum[i].y * exp2f(part_sum[i].x - reference);
       total += weight;

@@ -47,12 +47,12 @@ template <class T>
 using Tiling256Long = Tiling<T, 256, 256, 2, 80, 2, 1, straight>;
 
 // Decoding: a tile holds the query heads of one key head.
-// One warpgroup has 96 KB under way on a multiprocessor: with twice as much, requests queue up, and who comes
-// last waits longest.
+// With 96 KB under way on a multiprocessor: with twice as much, requests queue up, and who comes last waits
+// longest.
 template <class T, int Warpgroups>
-using Packed64 = Tiling<T, 64, 64, Warpgroups, 128, Warpgroups == 1 ? 3 : 5, 1, packs_heads>;
+using Packed64 = Tiling<T, 64, 64, Warpgroups, 128, 3, 1, packs_heads>;
 template <class T, int Warpgroups>
-using Packed128 = Tiling<T, 128, 128, Warpgroups, 64, Warpgroups == 1 ? 3 : 5, Warpgroups, packs_heads>;
+using Packed128 = Tiling<T, 128, 128, Warpgroups, 64, 3, Warpgroups, packs_heads>;
 // Where there are more items than multiprocessors: two blocks with 64 KB each under way all advance alike.
 template <class T>
 using Packed64Pair = Tiling<T, 64, 64, 1, 128, 2, 1, packs_in_pairs>;

@@ -276,6 +276,7 @@ TEST_P(Hopper, DecodingPacksHeadsAndSplitsKeys) {
     }
   }
   expect_right({2, 8, 2, 3, 3000, 128, 64}, Mask::none());
+  expect_right({1, 8, 1, 1, 20000, 104, 72}, Mask::none());
   // More items than multiprocessors, with fewer and with more tiles than fit at a time.
   for (std::int64_t const dim : {64, 128}) {
     expect_right({300, 8, 2, 1, 130, dim, dim}, Mask::none());
@@ -286,7 +287,8 @@ TEST_P(Hopper, DecodingPacksHeadsAndSplitsKeys) {
 
 TEST_P(Hopper, SameBitsEveryTime) {
   // Blocks take items as they come, and parts of keys are merged: neither may show.
-  for (Shape const& shape : {Shape{2, 8, 8, 700, 700, 128, 128}, Shape{2, 8, 1, 4, 30000, 128, 128}}) {
+  for (Shape const& shape : {Shape{2, 8, 8, 700, 700, 128, 128}, Shape{2, 8, 1, 4, 30000, 128, 128},
+                             Shape{2, 8, 1, 1, 30000, 128, 128}}) {
     std::vector<std::byte> const first = bits_of(shape);
     for (int i = 0; i < 5; ++i) EXPECT_EQ(bits_of(shape), first);
   }
