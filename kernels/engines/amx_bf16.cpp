@@ -141,6 +141,7 @@ HostTables amx_bf16_tables() {
   table.lanes = rows;
   table.group = group;
   table.slack = most_slack;
+  table.asks_ahead = tiles_ask_ahead;
   table.operand_bytes = 2;
   table.storage_bytes = 2;
   table.keys_are_operands = true;

@@ -125,6 +125,7 @@ HostTable<float> make_table() {
   table.least_rows = terms > 2 ? 128 : 1;
   table.group = group;
   table.slack = most_slack;
+  table.asks_ahead = tiles_ask_ahead;
   table.operand_bytes = 2 * terms;
   table.score_bytes = terms > 2 ? 6 : 4;
   table.storage_bytes = sizeof(Storage);

@@ -285,6 +285,7 @@ class HostEngine {
   /// would wait for each other and hold up the products.
   KOKKOS_FUNCTION void prefetch([[maybe_unused]] Rows const& rows, [[maybe_unused]] int block) const {
 #if !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)
+    if (!m_table->asks_ahead) return;
     constexpr int line_bytes = 64;
     int const end = rows.count * (block + 1) / m_blocks;
     for (int row = rows.count * block / m_blocks; row < end; ++row) {

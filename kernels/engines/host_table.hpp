@@ -47,11 +47,12 @@ template <class T>
 struct HostTable {
   char const* engine = nullptr;  ///< its name; null where this table is not compiled
   int lanes = 0;                 ///< query rows in a block
-  int group = 1;       ///< keys that lie side by side in v; v, s and p have room for whole groups, and a
-                       ///< run of keys begins with one
-  double slack = 0;    ///< what scores times scale may exceed the running maximum by without moving it, where
-                       ///< a rescale is a pass of its own and nobody asks for the maximum
-  int least_rows = 1;  ///< of a query tile: with fewer another engine is faster
+  int group = 1;     ///< keys that lie side by side in v; v, s and p have room for whole groups, and a
+                     ///< run of keys begins with one
+  double slack = 0;  ///< what scores times scale may exceed the running maximum by without moving it, where
+                     ///< a rescale is a pass of its own and nobody asks for the maximum
+  bool asks_ahead = true;  ///< for the next tile of K and V, while this one is multiplied
+  int least_rows = 1;      ///< of a query tile: with fewer another engine is faster
   int operand_bytes = sizeof(T);
   int score_bytes = sizeof(T);  ///< room of a score: more where P, which takes its place, is longer
   int storage_bytes = sizeof(T);
