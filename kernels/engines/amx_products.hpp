@@ -154,7 +154,7 @@ class Product {
   FLASHPAD_INLINE void begin() const {
     bool const tail = m_of.dim % tile_rows != 0;
     use_shapes(tail ? shapes_with(8, tile_bytes, 8, tile_bytes) : shapes_with(0, 0, 0, 0));
-    if (m_of.rescale != Rescale::scale) return;
+    if (apart || m_of.rescale != Rescale::scale) return;
     FloatVector factor[vectors];
     FLASHPAD_EACH(vectors) factor[i] = load(m_of.alpha + i * 16);
     for (int c = 0; c < m_of.dim; ++c) {
@@ -181,6 +181,26 @@ class Product {
 
  private:
   using Pairs = typename Weights::Pairs;
+  /// Whether the keys' sum is taken apart from acc's, as in portable.cpp: where float32 is what is
+  /// multiplied.
+  static constexpr bool apart = Pairs::count > 4;
+
+  /// Where a block's sums go: to acc itself, or where add_part finds them.
+  [[nodiscard]] FLASHPAD_INLINE char* to() {
+    return apart && m_of.rescale != Rescale::reset ? reinterpret_cast<char*>(m_part) : sums();
+  }
+  /// acc = acc * alpha + part, for so many elements of V's rows.
+  FLASHPAD_INLINE void add_part(int elements) const {
+    if (!apart || m_of.rescale == Rescale::reset) return;
+    FloatVector before[vectors];
+    FLASHPAD_EACH(vectors)
+    before[i] = m_of.rescale == Rescale::scale ? load(m_of.alpha + i * 16) : splat<float>(1);
+    for (int c = 0; c < elements; ++c) {
+      float* const acc = m_of.acc + (m_done + c) * block_rows;
+      FLASHPAD_EACH(vectors)
+      store(acc + i * 16, load(acc + i * 16) * before[i] + load(m_part + c * block_rows + i * 16));
+    }
+  }
   [[nodiscard]] FLASHPAD_INLINE char* sums() const {
     return reinterpret_cast<char*>(m_of.acc + m_done * block_rows);
   }
@@ -194,7 +214,7 @@ class Product {
   template <bool two>
   FLASHPAD_INLINE void multiply() {
     if (m_group == 0 && m_pair == 0) {
-      if (m_of.rescale == Rescale::reset)
+      if (apart || m_of.rescale == Rescale::reset)
         zero_sums<two>();
       else
         load_sums<two>(sums());
@@ -207,14 +227,16 @@ class Product {
     m_pair = 0;
     if (++m_group < m_groups) return;
     m_group = 0;
-    store_sums<two>(sums());
-    m_done += two ? 2 * tile_rows : tile_rows;
+    constexpr int elements_done = two ? 2 * tile_rows : tile_rows;
+    store_sums<two>(to());
+    add_part(elements_done);
+    m_done += elements_done;
   }
 
   /// The last 8 elements, one vector of query rows at a time.
   FLASHPAD_INLINE void multiply_last() {
     for (int x = 0; x < vectors; ++x) {
-      if (m_of.rescale == Rescale::reset)
+      if (apart || m_of.rescale == Rescale::reset)
         _tile_zero(7);
       else
         _tile_loadd(7, sums() + x * half_row, row_bytes);
@@ -226,8 +248,9 @@ class Product {
           _tile_dpbf16ps(7, 6, 5);
         }
       }
-      _tile_stored(7, sums() + x * half_row, row_bytes);
+      _tile_stored(7, to() + x * half_row, row_bytes);
     }
+    add_part(m_of.dim - m_done);
     m_done = m_of.dim;
   }
 
@@ -236,6 +259,7 @@ class Product {
   int m_group = 0;  ///< whose turn it is
   int m_pair = 0;
   int m_done = 0;  ///< elements
+  alignas(64) float m_part[apart ? 2 * tile_rows * block_rows : 1];
 };
 
 template <class Weights>

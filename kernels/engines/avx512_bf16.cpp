@@ -92,14 +92,6 @@ void accumulate(void const* probabilities, void const* values, std::int64_t stri
     char const* const v = static_cast<char const*>(values) + c * 4;
     float* const at = acc + c * rows;
     FloatVector sum[at_once][vectors] = {};
-    if (rescale != Rescale::reset) {
-#pragma GCC unroll 16
-      for (int y = 0; y < at_once; ++y) FLASHPAD_EACH(vectors) sum[y][i] = load(at + y * rows + i * 16);
-    }
-    if (rescale == Rescale::scale) {
-#pragma GCC unroll 16
-      for (int y = 0; y < at_once; ++y) FLASHPAD_EACH(vectors) sum[y][i] *= load(alpha + i * 16);
-    }
     for (int j = 0; j < pairs; ++j) {
       Pairs weight[vectors];
       FLASHPAD_EACH(vectors) weight[i] = _mm512_load_si512(p + (j * vectors + i) * 64);
@@ -109,8 +101,15 @@ void accumulate(void const* probabilities, void const* values, std::int64_t stri
         FLASHPAD_EACH(vectors) sum[y][i] = add_products(sum[y][i], weight[i], pair);
       }
     }
+    // The keys' sum apart from acc's, as in portable.cpp.
+    FloatVector before[vectors];
+    FLASHPAD_EACH(vectors) before[i] = rescale == Rescale::scale ? load(alpha + i * 16) : splat<float>(1);
 #pragma GCC unroll 16
-    for (int y = 0; y < at_once; ++y) FLASHPAD_EACH(vectors) store(at + y * rows + i * 16, sum[y][i]);
+    for (int y = 0; y < at_once; ++y) {
+      float* const here = at + y * rows;
+      if (rescale != Rescale::reset) FLASHPAD_EACH(vectors) sum[y][i] += before[i] * load(here + i * 16);
+      FLASHPAD_EACH(vectors) store(here + i * 16, sum[y][i]);
+    }
   }
 }
 

@@ -86,19 +86,12 @@ void scores(void const* q, void const* keys, std::int64_t stride, int n, int dim
   FLASHPAD_EACH(vectors) store(tile_max + i * width<T>, most[i]);
 }
 
-/// `dims` elements of V, which v and acc begin with.
+/// `dims` elements of V, which v and acc begin with. The keys' sum is taken apart from acc's: an error that
+/// grows with the keys of a tile and with the tiles, not with all keys.
 template <int dims, class T>
 FLASHPAD_INLINE void accumulate_dims(T const* p, char const* v, std::int64_t stride, int n, Rescale rescale,
                                      T const* alpha, T* acc) {
   Vector<T> sum[dims][vectors] = {};
-  if (rescale != Rescale::reset) {
-#pragma GCC unroll 16
-    for (int y = 0; y < dims; ++y) FLASHPAD_EACH(vectors) sum[y][i] = load(acc + y * lanes<T> + i * width<T>);
-  }
-  if (rescale == Rescale::scale) {
-#pragma GCC unroll 16
-    for (int y = 0; y < dims; ++y) FLASHPAD_EACH(vectors) sum[y][i] *= load(alpha + i * width<T>);
-  }
   for (int j = 0; j < n; ++j) {
     T const* const row = reinterpret_cast<T const*>(v + j * stride);
     Vector<T> weight[vectors];
@@ -106,8 +99,14 @@ FLASHPAD_INLINE void accumulate_dims(T const* p, char const* v, std::int64_t str
 #pragma GCC unroll 16
     for (int y = 0; y < dims; ++y) FLASHPAD_EACH(vectors) sum[y][i] += weight[i] * row[y];
   }
+  Vector<T> before[vectors];
+  FLASHPAD_EACH(vectors) before[i] = rescale == Rescale::scale ? load(alpha + i * width<T>) : splat<T>(1);
 #pragma GCC unroll 16
-  for (int y = 0; y < dims; ++y) FLASHPAD_EACH(vectors) store(acc + y * lanes<T> + i * width<T>, sum[y][i]);
+  for (int y = 0; y < dims; ++y) {
+    T* const at = acc + y * lanes<T>;
+    if (rescale != Rescale::reset) FLASHPAD_EACH(vectors) sum[y][i] += before[i] * load(at + i * width<T>);
+    FLASHPAD_EACH(vectors) store(at + i * width<T>, sum[y][i]);
+  }
 }
 
 template <class T>

@@ -86,15 +86,7 @@ void scores(T const* q, void const* k, std::int64_t stride, int n, int dim, T sc
 template <class Storage, class T, int rows, int columns, bool half_vector>
 FLASHPAD_INLINE void accumulate_columns(T const* p, Storage const* v, std::int64_t stride, int n, int acc_row,
                                         T const* alpha, T* acc, RowsCursor& ahead) {
-  Vector<T> sum[rows][columns];
-#pragma GCC unroll 8
-  for (int r = 0; r < rows; ++r) {
-#pragma GCC unroll 16
-    for (int x = 0; x < columns; ++x) {
-      sum[r][x] = load(acc + r * acc_row + x * width<T>);
-      if (alpha != nullptr) sum[r][x] *= alpha[r];
-    }
-  }
+  Vector<T> sum[rows][columns] = {};  // the keys' apart from acc's, as in portable.cpp
   for (int j = 0; j < n; ++j) {
     Storage const* row = row_of<Storage>(v, stride, j);
     ahead.template advance<columns * width<T>* static_cast<int>(sizeof(Storage))>();
@@ -107,8 +99,12 @@ FLASHPAD_INLINE void accumulate_columns(T const* p, Storage const* v, std::int64
   }
 #pragma GCC unroll 8
   for (int r = 0; r < rows; ++r) {
+    T const before = alpha != nullptr ? alpha[r] : T{1};
 #pragma GCC unroll 16
-    for (int x = 0; x < columns; ++x) store(acc + r * acc_row + x * width<T>, sum[r][x]);
+    for (int x = 0; x < columns; ++x) {
+      T* const at = acc + r * acc_row + x * width<T>;
+      store(at, sum[r][x] + load(at) * before);
+    }
   }
 }
 

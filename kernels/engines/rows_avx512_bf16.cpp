@@ -81,14 +81,11 @@ template <int rows, int columns>
 FLASHPAD_INLINE void accumulate_columns(std::uint32_t const* p, bfloat16 const* v, std::int64_t stride, int n,
                                         int count, int acc_row, float const* alpha, float* acc,
                                         RowsCursor& ahead) {
-  __m512 sum[rows][2 * columns];
+  __m512 sum[rows][2 * columns];  // the keys' apart from acc's, as in portable.cpp
 #pragma GCC unroll 8
   for (int r = 0; r < rows; ++r) {
-    __m512 const factor = _mm512_set1_ps(alpha != nullptr ? alpha[r] : 1);
 #pragma GCC unroll 16
-    for (int x = 0; x < 2 * columns; ++x) {
-      sum[r][x] = _mm512_mul_ps(_mm512_load_ps(acc + r * acc_row + x * width<float>), factor);
-    }
+    for (int x = 0; x < 2 * columns; ++x) sum[r][x] = _mm512_setzero_ps();
   }
   auto const add = [&](int j, bool both, bool some) __attribute__((always_inline)) {
     bfloat16 const* const even = row_of<bfloat16>(v, stride, j);
@@ -122,8 +119,12 @@ FLASHPAD_INLINE void accumulate_columns(std::uint32_t const* p, bfloat16 const* 
   if (even < n) add(even, false, some);
 #pragma GCC unroll 8
   for (int r = 0; r < rows; ++r) {
+    __m512 const before = _mm512_set1_ps(alpha != nullptr ? alpha[r] : 1);
 #pragma GCC unroll 16
-    for (int x = 0; x < 2 * columns; ++x) _mm512_store_ps(acc + r * acc_row + x * width<float>, sum[r][x]);
+    for (int x = 0; x < 2 * columns; ++x) {
+      float* const at = acc + r * acc_row + x * width<float>;
+      _mm512_store_ps(at, _mm512_fmadd_ps(_mm512_load_ps(at), before, sum[r][x]));
+    }
   }
 }
 
