@@ -6,6 +6,7 @@
 #include "attention/arguments.hpp"
 #include "attention/runner.hpp"
 #include "kernels/engines/host_engines.hpp"
+#include "kernels/naive/blas_lengths.hpp"
 #include "kernels/naive/naive_softmax.hpp"
 #include "kernels/naive/unseen.hpp"
 #include "kokkos_ext/blas_threads.hpp"
@@ -34,15 +35,10 @@ class NaiveRunner final : public Runner<Exec> {
         m_variant(BandVariant::make(m_shape.seq_q, m_shape.seq_k, request.options.mask)),
         m_scale(static_cast<T>(request.scale)),
         m_narrow_p(converts && request.options.probabilities_in_input_type) {
+    require_blas_lengths(m_shape, "naive");
     auto const seen = SeenRanges::make(m_variant, m_shape.seq_q);
     m_rows = seen.rows;
     m_keys = seen.keys;
-    std::int64_t const most = std::numeric_limits<int>::max();  // a BLAS counts in int
-    for (auto const& [argument, value] :
-         {std::pair{"seq_q", m_shape.seq_q}, std::pair{"seq_k", m_shape.seq_k}}) {
-      if (value > most)
-        throw Error(text(argument, ": ", value, " is too long for naive; allowed: up to ", most));
-    }
     choose_chunk(request);
     m_workspace = kokkos_ext::allocate(request.exec, "flashpad::naive::workspace",
                                        static_cast<std::size_t>(m_chunk * head_bytes()));

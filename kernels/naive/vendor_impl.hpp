@@ -6,6 +6,7 @@
 #include "attention/arguments.hpp"
 #include "attention/runner.hpp"
 #include "kernels/engines/host_engines.hpp"
+#include "kernels/naive/blas_lengths.hpp"
 #include "kernels/naive/naive_softmax.hpp"
 #include "kernels/naive/unseen.hpp"
 #include "kernels/naive/vendor_softmax.hpp"
@@ -31,16 +32,11 @@ class VendorRunner final : public Runner<Exec> {
       : m_shape(request.shape),
         m_dtype(request.dtype),
         m_variant(BandVariant::make(m_shape.seq_q, m_shape.seq_k, request.options.mask)),
-        m_scale(request.scale),
-        m_seen(SeenRanges::make(m_variant, m_shape.seq_q)) {
+        m_scale(request.scale) {
     constexpr std::int64_t vector = kokkos_ext::is_host<Exec> ? 1 : 16 / sizeof(Storage);
+    require_blas_lengths(m_shape, "naive-vendor", vector);
+    m_seen = SeenRanges::make(m_variant, m_shape.seq_q);
     m_pitch = (m_seen.keys.size() + vector - 1) / vector * vector;
-    std::int64_t const most = std::numeric_limits<int>::max() - vector;  // a BLAS counts in int
-    for (auto const& [argument, value] :
-         {std::pair{"seq_q", m_shape.seq_q}, std::pair{"seq_k", m_shape.seq_k}}) {
-      if (value > most)
-        throw Error(text(argument, ": ", value, " is too long for naive-vendor; allowed: up to ", most));
-    }
     choose_chunk(request.options.workspace_limit);
     std::int64_t const scores = m_chunk * m_seen.rows.size() * m_pitch * size;
     m_workspace = kokkos_ext::allocate(request.exec, "flashpad::naive_vendor::workspace",

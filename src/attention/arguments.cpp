@@ -3,8 +3,9 @@
 #include "problem/text.hpp"
 
 #include <algorithm>
-#include <array>
-#include <optional>
+#include <cstdlib>
+#include <utility>
+#include <vector>
 
 namespace flashpad::detail {
 
@@ -17,7 +18,12 @@ struct Axis {
   std::int64_t high;
 };
 
-using Axes = std::array<Axis, 4>;
+/// Where the elements of a tensor are: from its lowest on, with no axis that goes down or stays.
+struct Elements {
+  std::intptr_t begin;
+  std::vector<std::pair<std::int64_t, std::int64_t>> axes;  ///< stride, extent
+  std::int64_t reach = 0;                                   ///< elements from the first to the last
+};
 
 std::int64_t element_count(TensorRef const& tensor) {
   std::int64_t count = 1;
@@ -25,23 +31,31 @@ std::int64_t element_count(TensorRef const& tensor) {
   return count;
 }
 
-/// Distance in elements from the first to the last element. An axis of extent 1 moves nothing, whatever its
-/// stride.
-std::int64_t reach(TensorRef const& tensor) {
-  std::int64_t sum = 0;
+Elements elements_of(TensorRef const& tensor) {
+  Elements all{reinterpret_cast<std::intptr_t>(tensor.data), {}};
   for (std::size_t i = 0; i < 4; ++i) {
-    if (tensor.extent[i] > 1) sum += (tensor.extent[i] - 1) * tensor.stride[i];
+    std::int64_t const steps = tensor.extent[i] - 1;
+    std::int64_t const stride = tensor.stride[i];
+    if (steps == 0 || stride == 0) continue;
+    if (stride < 0) all.begin += steps * stride * static_cast<std::int64_t>(size_of(tensor.dtype));
+    all.axes.emplace_back(std::abs(stride), tensor.extent[i]);
+    all.reach += steps * std::abs(stride);
   }
-  return sum;
+  return all;
 }
 
-/// Differences i - j of indices i of a and j of b, by falling stride; empty where their strides differ.
-std::optional<Axes> difference_axes(TensorRef const& a, TensorRef const& b) {
-  Axes axes;
-  for (std::size_t i = 0; i < 4; ++i) {
-    std::int64_t const stride = a.extent[i] > 1 ? a.stride[i] : b.stride[i];
-    if (a.extent[i] > 1 && b.extent[i] > 1 && a.stride[i] != b.stride[i]) return std::nullopt;
-    axes[i] = {stride, 1 - b.extent[i], a.extent[i] - 1};
+/// Differences i - j of indices i of a and j of b, by falling stride.
+std::vector<Axis> difference_axes(Elements const& a, Elements const& b) {
+  std::vector<Axis> axes;
+  for (auto const& [stride, extent] : a.axes) axes.push_back({stride, 0, extent - 1});
+  for (auto const& [stride, extent] : b.axes) {
+    auto const same = std::find_if(axes.begin(), axes.end(), [stride = stride](Axis const& axis) {
+      return axis.stride == stride && axis.low == 0;
+    });
+    if (same == axes.end())
+      axes.push_back({stride, 1 - extent, 0});
+    else
+      same->low = 1 - extent;
   }
   std::sort(axes.begin(), axes.end(), [](Axis const& x, Axis const& y) { return x.stride > y.stride; });
   return axes;
@@ -50,7 +64,7 @@ std::optional<Axes> difference_axes(TensorRef const& a, TensorRef const& b) {
 /// Whether sum_i n_i stride_i = distance for some n_i in the axes' bounds. Each axis has few candidates where
 /// it is wider than all inner ones together, as in any tensor that was cut from an array; where it has many,
 /// the answer may be a false yes, never a false no.
-bool reachable(Axes const& axes, std::size_t from, std::int64_t distance) {
+bool reachable(std::vector<Axis> const& axes, std::size_t from, std::int64_t distance) {
   if (from == axes.size()) return distance == 0;
   std::int64_t inner_low = 0;
   std::int64_t inner_high = 0;
@@ -59,7 +73,6 @@ bool reachable(Axes const& axes, std::size_t from, std::int64_t distance) {
     inner_high += axes[i].high * axes[i].stride;
   }
   auto const [stride, low, high] = axes[from];
-  if (stride == 0) return reachable(axes, from + 1, distance);
   constexpr int most_candidates = 8;
   int candidates = 0;
   // n stride must lie in [distance - inner_high, distance - inner_low].
@@ -123,27 +136,28 @@ void require_apart(Named output, std::initializer_list<Named> others) {
 
 bool overlap(TensorRef const& a, TensorRef const& b) {
   if (element_count(a) == 0 || element_count(b) == 0) return false;
-  auto const begin_a = reinterpret_cast<std::intptr_t>(a.data);
-  auto const begin_b = reinterpret_cast<std::intptr_t>(b.data);
+  Elements const in_a = elements_of(a);
+  Elements const in_b = elements_of(b);
   std::int64_t const size_a = size_of(a.dtype);
   std::int64_t const size_b = size_of(b.dtype);
-  if (begin_a >= begin_b + (reach(b) + 1) * size_b || begin_b >= begin_a + (reach(a) + 1) * size_a)
+  if (in_a.begin >= in_b.begin + (in_b.reach + 1) * size_b ||
+      in_b.begin >= in_a.begin + (in_a.reach + 1) * size_a)
     return false;
-  std::int64_t const distance = begin_b - begin_a;
+  std::int64_t const distance = in_b.begin - in_a.begin;
   if (size_a != size_b || distance % size_a != 0) return true;
-  auto const axes = difference_axes(a, b);
-  return !axes || reachable(*axes, 0, distance / size_a);
+  return reachable(difference_axes(in_a, in_b), 0, distance / size_a);
 }
 
 bool overlaps_itself(TensorRef const& tensor) {
   if (element_count(tensor) == 0) return false;
-  std::array<std::pair<std::int64_t, std::int64_t>, 4> axes;  // stride, extent
-  for (std::size_t i = 0; i < 4; ++i)
-    axes[i] = {tensor.extent[i] > 1 ? tensor.stride[i] : 0, tensor.extent[i]};
+  for (std::size_t i = 0; i < 4; ++i) {
+    if (tensor.extent[i] > 1 && tensor.stride[i] == 0) return true;
+  }
+  auto axes = elements_of(tensor).axes;
   std::sort(axes.begin(), axes.end());
   std::int64_t inner = 0;
   for (auto const& [stride, extent] : axes) {
-    if (extent > 1 && stride <= inner) return true;
+    if (stride <= inner) return true;
     inner += (extent - 1) * stride;
   }
   return false;

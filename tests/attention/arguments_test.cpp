@@ -74,6 +74,31 @@ TEST(Overlap, IsExactForHeadsOfDifferentNumber) {
   }
 }
 
+TEST(Overlap, IsExactForRowsOfHeadsOfDifferentLength) {
+  // A row holds q and k (3 heads of 16 each) and v and o (3 heads of 8 each) side by side.
+  std::int64_t const heads = 3, n = 5, row = heads * (16 + 16 + 8 + 8);
+  auto const part = [&](std::int64_t at, std::int64_t d) {
+    return tensor(1000 + at, {2, heads, n, d}, {n * row, d, row, 1});
+  };
+  for (std::int64_t at = 0; at < row; at += 8) {
+    for (std::int64_t const d : {8, 16}) {
+      TensorRef const x = part(48, 16);
+      TensorRef const y = part(at, d);
+      EXPECT_EQ(overlap(x, y), really_overlap(x, y)) << at << " " << d;
+      EXPECT_EQ(overlap(y, x), really_overlap(x, y));
+    }
+  }
+}
+
+TEST(Overlap, IsExactForRowsInReverse) {
+  TensorRef const reversed = tensor(1000 + 4 * 16, {1, 1, 5, 16}, {80, 80, -16, 1});
+  for (std::int64_t at = 1000 - 40; at < 1000 + 100; at += 4) {
+    TensorRef const other = tensor(at, {1, 1, 2, 16}, {32, 32, 16, 1});
+    EXPECT_EQ(overlap(reversed, other), really_overlap(reversed, other)) << at;
+    EXPECT_EQ(overlap(other, reversed), really_overlap(reversed, other)) << at;
+  }
+}
+
 TEST(Overlap, ComparesRangesOtherwise) {
   TensorRef const a = tensor(0, {1, 1, 4, 8}, {32, 32, 8, 1});
   EXPECT_FALSE(overlap(a, tensor(32, {1, 1, 2, 8}, {16, 16, 8, 1})));
@@ -86,6 +111,8 @@ TEST(OverlapsItself, FindsSharedElements) {
   EXPECT_FALSE(overlaps_itself(tensor(0, {1, 1, 4, 8}, {0, 0, 8, 1}))) << "an axis of one moves nothing";
   EXPECT_TRUE(overlaps_itself(tensor(0, {2, 3, 4, 8}, {96, 0, 8, 1})));
   EXPECT_TRUE(overlaps_itself(tensor(0, {1, 1, 4, 8}, {0, 0, 4, 1})));
+  EXPECT_FALSE(overlaps_itself(tensor(24, {1, 1, 4, 8}, {0, 0, -8, 1}))) << "rows in reverse";
+  EXPECT_TRUE(overlaps_itself(tensor(24, {1, 1, 4, 8}, {0, 0, -4, 1})));
 }
 
 class CheckArguments : public testing::Test {
