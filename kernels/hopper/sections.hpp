@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 namespace flashpad::hopper {
 
@@ -21,8 +22,9 @@ inline void set_sections(HopperCall const& call, bool packed, HopperSchedule& sc
   bool const masked = !call.mask.is_none();
   bool const longer = s.seq_k > 8192;
   double const all = schedule.all_heads;
-  double const group = static_cast<double>(s.heads / s.kv_heads);
-  double const head_bytes = 2.0 * static_cast<double>(s.seq_k * (s.head_dim + s.value_dim)) / group;
+  std::int64_t const group = s.heads / s.kv_heads;
+  double const head_bytes =
+      2.0 * static_cast<double>(s.seq_k * (s.head_dim + s.value_dim)) / static_cast<double>(group);
   double const cached = (packed && !masked ? s.seq_k > 1024 : masked && longer) ? 17e6 : 8e6;
   double const evened = packed && longer ? all : std::ceil(3.0 * call.multiprocessors / schedule.query_tiles);
   schedule.tail = masked ? static_cast<int>(std::min(all, evened)) : 0;

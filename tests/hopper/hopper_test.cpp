@@ -585,7 +585,8 @@ TEST(HopperRefusal, NamesTheArgument) {
   call.v.stride_n = 130;
   EXPECT_EQ(hopper_refusal(call),
             "v: its stride of 130 bytes is not a multiple of 16; the copy engine of hopper needs it");
-  call.k.data = reinterpret_cast<char*>(std::uintptr_t{4096 + 8});
+  alignas(16) char memory[16];
+  call.k.data = memory + 8;
   EXPECT_EQ(hopper_refusal(call),
             "k: its address is not a multiple of 16 bytes; the copy engine of hopper needs it");
   call.shape.head_dim = 264;
