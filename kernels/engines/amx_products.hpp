@@ -181,7 +181,7 @@ class Product {
 
  private:
   using Pairs = typename Weights::Pairs;
-  /// Whether the keys' sum is taken apart from acc's, as in portable.cpp: where float32 is what is
+  /// Whether the keys' sum is taken apart from acc's, as in portable_sums.hpp: where float32 is what is
   /// multiplied.
   static constexpr bool apart = Pairs::count > 4;
 

@@ -5,6 +5,7 @@
 // results. Includes neither Kokkos nor the standard library's templates.
 #include "kernels/engines/bf16_pairs.hpp"
 #include "kernels/engines/host_tables.hpp"
+#include "kernels/engines/portable_sums.hpp"
 
 namespace flashpad::engines {
 
@@ -101,15 +102,7 @@ void accumulate(void const* probabilities, void const* values, std::int64_t stri
         FLASHPAD_EACH(vectors) sum[y][i] = add_products(sum[y][i], weight[i], pair);
       }
     }
-    // The keys' sum apart from acc's, as in portable.cpp.
-    FloatVector before[vectors];
-    FLASHPAD_EACH(vectors) before[i] = rescale == Rescale::scale ? load(alpha + i * 16) : splat<float>(1);
-#pragma GCC unroll 16
-    for (int y = 0; y < at_once; ++y) {
-      float* const here = at + y * rows;
-      if (rescale != Rescale::reset) FLASHPAD_EACH(vectors) sum[y][i] += before[i] * load(here + i * 16);
-      FLASHPAD_EACH(vectors) store(here + i * 16, sum[y][i]);
-    }
+    add_to_outputs<at_once, float>(sum, rescale, alpha, at);
   }
 }
 

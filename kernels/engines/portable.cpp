@@ -5,6 +5,7 @@
 #include "kernels/engines/host_tables.hpp"
 #include "kernels/engines/portable_move.hpp"
 #include "kernels/engines/portable_softmax.hpp"
+#include "kernels/engines/portable_sums.hpp"
 
 namespace flashpad::engines {
 namespace {
@@ -86,8 +87,7 @@ void scores(void const* q, void const* keys, std::int64_t stride, int n, int dim
   FLASHPAD_EACH(vectors) store(tile_max + i * width<T>, most[i]);
 }
 
-/// `dims` elements of V, which v and acc begin with. The keys' sum is taken apart from acc's: an error that
-/// grows with the keys of a tile and with the tiles, not with all keys.
+/// `dims` elements of V, which v and acc begin with.
 template <int dims, class T>
 FLASHPAD_INLINE void accumulate_dims(T const* p, char const* v, std::int64_t stride, int n, Rescale rescale,
                                      T const* alpha, T* acc) {
@@ -99,14 +99,7 @@ FLASHPAD_INLINE void accumulate_dims(T const* p, char const* v, std::int64_t str
 #pragma GCC unroll 16
     for (int y = 0; y < dims; ++y) FLASHPAD_EACH(vectors) sum[y][i] += weight[i] * row[y];
   }
-  Vector<T> before[vectors];
-  FLASHPAD_EACH(vectors) before[i] = rescale == Rescale::scale ? load(alpha + i * width<T>) : splat<T>(1);
-#pragma GCC unroll 16
-  for (int y = 0; y < dims; ++y) {
-    T* const at = acc + y * lanes<T>;
-    if (rescale != Rescale::reset) FLASHPAD_EACH(vectors) sum[y][i] += before[i] * load(at + i * width<T>);
-    FLASHPAD_EACH(vectors) store(at + i * width<T>, sum[y][i]);
-  }
+  add_to_outputs<dims, T>(sum, rescale, alpha, acc);
 }
 
 template <class T>

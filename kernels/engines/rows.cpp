@@ -86,7 +86,7 @@ void scores(T const* q, void const* k, std::int64_t stride, int n, int dim, T sc
 template <class Storage, class T, int rows, int columns, bool half_vector>
 FLASHPAD_INLINE void accumulate_columns(T const* p, Storage const* v, std::int64_t stride, int n, int acc_row,
                                         T const* alpha, T* acc, RowsCursor& ahead) {
-  Vector<T> sum[rows][columns] = {};  // the keys' apart from acc's, as in portable.cpp
+  Vector<T> sum[rows][columns] = {};  // the keys' apart from acc's, as in portable_sums.hpp
   for (int j = 0; j < n; ++j) {
     Storage const* row = row_of<Storage>(v, stride, j);
     ahead.template advance<columns * width<T>* static_cast<int>(sizeof(Storage))>();

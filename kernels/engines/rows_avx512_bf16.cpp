@@ -81,7 +81,7 @@ template <int rows, int columns>
 FLASHPAD_INLINE void accumulate_columns(std::uint32_t const* p, bfloat16 const* v, std::int64_t stride, int n,
                                         int count, int acc_row, float const* alpha, float* acc,
                                         RowsCursor& ahead) {
-  __m512 sum[rows][2 * columns];  // the keys' apart from acc's, as in portable.cpp
+  __m512 sum[rows][2 * columns];  // the keys' apart from acc's, as in portable_sums.hpp
 #pragma GCC unroll 8
   for (int r = 0; r < rows; ++r) {
 #pragma GCC unroll 16

@@ -153,7 +153,7 @@ class SimtEngine {
   KOKKOS_FUNCTION void accumulate(int, int first, int n) const {
     each_row([&](int r) {
       each_lane(m_value_dim, [&](int c) {
-        T sum = 0;  // the keys' apart from acc's, as in portable.cpp
+        T sum = 0;  // the keys' apart from acc's, as in portable_sums.hpp
         for (int j = 0; j < n; ++j) sum += m_s[r * m_tile_k + j] * m_v[(first + j) * m_value_dim + c];
         m_acc[r * m_value_dim + c] += sum;
       });

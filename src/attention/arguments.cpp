@@ -3,26 +3,43 @@
 #include "problem/text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
-#include <utility>
-#include <vector>
 
 namespace flashpad::detail {
 
 namespace {
 
-/// One axis of the difference of two index vectors: n strides, low <= n <= high.
+/// An axis of a tensor, or of the difference of two tensors' indices: n strides, low <= n <= high.
 struct Axis {
   std::int64_t stride;
   std::int64_t low;
   std::int64_t high;
 };
 
+/// By falling stride; at most those of two tensors. No vector: every call of a plan looks for overlaps, and
+/// allocates nothing.
+class Axes {
+ public:
+  void add(Axis const& axis) {
+    std::size_t at = m_count++;
+    for (; at > 0 && m_axes[at - 1].stride < axis.stride; --at) m_axes[at] = m_axes[at - 1];
+    m_axes[at] = axis;
+  }
+  [[nodiscard]] std::size_t size() const { return m_count; }
+  Axis& operator[](std::size_t i) { return m_axes[i]; }
+  Axis const& operator[](std::size_t i) const { return m_axes[i]; }
+
+ private:
+  std::array<Axis, 8> m_axes{};
+  std::size_t m_count = 0;
+};
+
 /// Where the elements of a tensor are: from its lowest on, with no axis that goes down or stays.
 struct Elements {
   std::intptr_t begin;
-  std::vector<std::pair<std::int64_t, std::int64_t>> axes;  ///< stride, extent
-  std::int64_t reach = 0;                                   ///< elements from the first to the last
+  Axes axes;
+  std::int64_t reach = 0;  ///< elements from the first to the last
 };
 
 std::int64_t element_count(TensorRef const& tensor) {
@@ -38,33 +55,30 @@ Elements elements_of(TensorRef const& tensor) {
     std::int64_t const stride = tensor.stride[i];
     if (steps == 0 || stride == 0) continue;
     if (stride < 0) all.begin += steps * stride * static_cast<std::int64_t>(size_of(tensor.dtype));
-    all.axes.emplace_back(std::abs(stride), tensor.extent[i]);
+    all.axes.add({std::abs(stride), 0, steps});
     all.reach += steps * std::abs(stride);
   }
   return all;
 }
 
-/// Differences i - j of indices i of a and j of b, by falling stride.
-std::vector<Axis> difference_axes(Elements const& a, Elements const& b) {
-  std::vector<Axis> axes;
-  for (auto const& [stride, extent] : a.axes) axes.push_back({stride, 0, extent - 1});
-  for (auto const& [stride, extent] : b.axes) {
-    auto const same = std::find_if(axes.begin(), axes.end(), [stride = stride](Axis const& axis) {
-      return axis.stride == stride && axis.low == 0;
-    });
-    if (same == axes.end())
-      axes.push_back({stride, 1 - extent, 0});
+/// Differences i - j of indices i of a and j of b.
+Axes difference_axes(Axes const& a, Axes const& b) {
+  Axes axes = a;
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    std::size_t same = 0;
+    while (same < axes.size() && (axes[same].stride != b[i].stride || axes[same].low != 0)) ++same;
+    if (same < axes.size())
+      axes[same].low = -b[i].high;
     else
-      same->low = 1 - extent;
+      axes.add({b[i].stride, -b[i].high, 0});
   }
-  std::sort(axes.begin(), axes.end(), [](Axis const& x, Axis const& y) { return x.stride > y.stride; });
   return axes;
 }
 
 /// Whether sum_i n_i stride_i = distance for some n_i in the axes' bounds. Each axis has few candidates where
 /// it is wider than all inner ones together, as in any tensor that was cut from an array; where it has many,
 /// the answer may be a false yes, never a false no.
-bool reachable(std::vector<Axis> const& axes, std::size_t from, std::int64_t distance) {
+bool reachable(Axes const& axes, std::size_t from, std::int64_t distance) {
   if (from == axes.size()) return distance == 0;
   std::int64_t inner_low = 0;
   std::int64_t inner_high = 0;
@@ -145,7 +159,7 @@ bool overlap(TensorRef const& a, TensorRef const& b) {
     return false;
   std::int64_t const distance = in_b.begin - in_a.begin;
   if (size_a != size_b || distance % size_a != 0) return true;
-  return reachable(difference_axes(in_a, in_b), 0, distance / size_a);
+  return reachable(difference_axes(in_a.axes, in_b.axes), 0, distance / size_a);
 }
 
 bool overlaps_itself(TensorRef const& tensor) {
@@ -153,12 +167,11 @@ bool overlaps_itself(TensorRef const& tensor) {
   for (std::size_t i = 0; i < 4; ++i) {
     if (tensor.extent[i] > 1 && tensor.stride[i] == 0) return true;
   }
-  auto axes = elements_of(tensor).axes;
-  std::sort(axes.begin(), axes.end());
+  Axes const axes = elements_of(tensor).axes;
   std::int64_t inner = 0;
-  for (auto const& [stride, extent] : axes) {
-    if (stride <= inner) return true;
-    inner += (extent - 1) * stride;
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    if (axes[i].stride <= inner) return true;
+    inner += axes[i].high * axes[i].stride;
   }
   return false;
 }

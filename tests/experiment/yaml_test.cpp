@@ -11,6 +11,7 @@
 namespace flashpad::test {
 namespace {
 
+using testing::AnyOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -37,7 +38,9 @@ TEST(Yaml, ASecondDocumentIsRefused) {
 }
 
 TEST(Yaml, TextThatNeverEndsIsNotParsedForever) {
-  EXPECT_THAT(error_of(", a: b"), StartsWith("f.yaml:1:1: not valid YAML"));
+  std::string const refused = "f.yaml:1:1: not valid YAML";  // a later yaml-cpp says why
+  EXPECT_THAT(error_of(", a: b"),
+              AnyOf(refused, refused + ": plain value cannot start with flow indicator character"));
   EXPECT_THAT(error_of("}"), StartsWith("f.yaml:1:1: not valid YAML"));
 }
 

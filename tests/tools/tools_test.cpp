@@ -109,8 +109,8 @@ TEST_F(Connector, SeesTheKernelsOfACallInsideIt) {
 TEST_F(WithConnector, ATuningToolChoosesAmongWhatIsNotPruned) {
   if (!FLASHPAD_KOKKOS_TUNES) GTEST_SKIP() << "Kokkos was built without Kokkos_ENABLE_TUNING";
   write("t.yaml",
-        "name: t\nproblem: {batch: 1, heads: 2, seq: 64, head_dim: 32}\nkernels: "
-        "fused\nbackend: " FLASHPAD_HOST_BACKEND
+        "name: t\nproblem: {batch: 1, heads: 2, seq: 64, head_dim: 32}\nkernels: fused\n"
+        "backend: " FLASHPAD_HOST_BACKEND
         "\n"
         "tune: {q: [16, 32, 64, 4096], k: [32, 64]}\ntiming: {warmup: 1, repetitions: 3, cache: warm}\n");
   Finished const finished = run({"tune", "t.yaml", "--cache", "cache.json", "--json", "t.json"});
