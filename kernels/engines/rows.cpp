@@ -2,7 +2,7 @@
 //
 // Micro-kernels for few query rows: vectors of the compiler, one source for every instruction set. Compiled
 // once per processor level (FLASHPAD_LEVEL); includes neither Kokkos nor the standard library's templates.
-#include "kernels/engines/rows_scores.hpp"
+#include "kernels/engines/rows_lanes.hpp"
 
 namespace flashpad::engines {
 namespace {
@@ -68,22 +68,27 @@ FLASHPAD_INLINE void score_widened(T const* q, char const* const (&key)[ScoreSha
 
 template <class Storage, class T, int rows>
 void scores(T const* q, void const* k, std::int64_t stride, int n, int dim, T scale, T* s, RowsAhead next) {
-  constexpr int keys = ScoreShape<T, rows>::keys;
-  RowsCursor ahead(next);
-  KeyBlock<keys> block(k, stride, n);
-  do {
-    char const* key[keys];
-    block.addresses(key);
-    if constexpr (sizeof(Storage) != sizeof(T) && ScoreShape<T, rows>::lane_rows > 1)
-      score_widened<Storage, T, rows>(q, key, dim, scale, s, ahead);
-    else
-      score_block<Numbers<Storage, T>, T, rows>(q, key, dim, scale, s, ahead);
-    s += keys * rows;
-  } while (block.next());
+  if constexpr (rows_fill_lanes<T, rows>) {
+    scores_along_lanes<Storage>(q, k, stride, n, dim, scale, s, next);
+  } else {
+    constexpr int keys = ScoreShape<T, rows>::keys;
+    RowsCursor ahead(next);
+    KeyBlock<keys> block(k, stride, n);
+    do {
+      char const* key[keys];
+      block.addresses(key);
+      if constexpr (sizeof(Storage) != sizeof(T) && ScoreShape<T, rows>::lane_rows > 1)
+        score_widened<Storage, T, rows>(q, key, dim, scale, s, ahead);
+      else
+        score_block<Numbers<Storage, T>, T, rows>(q, key, dim, scale, s, ahead);
+      s += keys * rows;
+    } while (block.next());
+  }
 }
 
-/// `columns` vectors of acc, from column c on; half_vector: the last half vector of a row.
-template <class Storage, class T, int rows, int columns, bool half_vector>
+/// `columns` vectors of acc, from column c on, for `rows` of a block's `of` rows; half_vector: the last half
+/// vector of a row.
+template <class Storage, class T, int of, int rows, int columns, bool half_vector>
 FLASHPAD_INLINE void accumulate_columns(T const* p, Storage const* v, std::int64_t stride, int n, int acc_row,
                                         T const* alpha, T* acc, RowsCursor& ahead) {
   Vector<T> sum[rows][columns] = {};  // the keys' apart from acc's, as in portable_sums.hpp
@@ -94,7 +99,7 @@ FLASHPAD_INLINE void accumulate_columns(T const* p, Storage const* v, std::int64
     for (int x = 0; x < columns; ++x) {
       Vector<T> const value = load_part<half_vector>(row + x * width<T>);
 #pragma GCC unroll 8
-      for (int r = 0; r < rows; ++r) sum[r][x] += value * p[j * rows + r];
+      for (int r = 0; r < rows; ++r) sum[r][x] += value * p[j * of + r];
     }
   }
 #pragma GCC unroll 8
@@ -108,26 +113,37 @@ FLASHPAD_INLINE void accumulate_columns(T const* p, Storage const* v, std::int64
   }
 }
 
-template <class Storage, class T, int rows, int columns>
+template <class Storage, class T, int of, int rows, int columns>
 FLASHPAD_INLINE void accumulate_from(int c, T const* p, Storage const* v, std::int64_t stride, int n, int dim,
                                      T const* alpha, T* acc, RowsCursor& ahead) {
   int const acc_row = padded<T>(dim);
   for (; c + columns * width<T> <= dim; c += columns * width<T>) {
-    accumulate_columns<Storage, T, rows, columns, false>(p, v + c, stride, n, acc_row, alpha, acc + c, ahead);
+    accumulate_columns<Storage, T, of, rows, columns, false>(p, v + c, stride, n, acc_row, alpha, acc + c,
+                                                             ahead);
   }
   if constexpr (columns > 1) {
-    if (c < dim) accumulate_from<Storage, T, rows, columns / 2>(c, p, v, stride, n, dim, alpha, acc, ahead);
+    if (c < dim)
+      accumulate_from<Storage, T, of, rows, columns / 2>(c, p, v, stride, n, dim, alpha, acc, ahead);
   } else if (c < dim) {
-    accumulate_columns<Storage, T, rows, 1, true>(p, v + c, stride, n, acc_row, alpha, acc + c, ahead);
+    accumulate_columns<Storage, T, of, rows, 1, true>(p, v + c, stride, n, acc_row, alpha, acc + c, ahead);
   }
 }
 
 template <class Storage, class T, int rows>
 void accumulate(T* p, void const* v, std::int64_t stride, int n, int dim, T const* alpha, T* acc,
                 RowsAhead next) {
+  // With 16 registers four rows at a time: V's vectors then serve four products each, and two of them the
+  // weights.
+  constexpr int at_once = rows < sums / 2 ? rows : sums / 2;
+  auto const* const values = static_cast<Storage const*>(v);
   RowsCursor ahead(next);
-  accumulate_from<Storage, T, rows, sums / rows>(0, p, static_cast<Storage const*>(v), stride, n, dim, alpha,
-                                                 acc, ahead);
+#pragma GCC unroll 8
+  for (int r = 0; r < rows; r += at_once) {
+    accumulate_from<Storage, T, rows, at_once, sums / at_once>(0, p + r, values, stride, n, dim,
+                                                               alpha != nullptr ? alpha + r : nullptr,
+                                                               acc + r * padded<T>(dim), ahead);
+    ahead = RowsCursor({});  // the first rows have asked for what comes
+  }
 }
 
 template <class Storage, class T>

@@ -15,11 +15,10 @@ namespace {
 // of them to sum across lanes.
 #if defined(__AVX512F__)
 constexpr int sums = 16;
-constexpr int most_rows = 8;
 #else
 constexpr int sums = 8;
-constexpr int most_rows = 4;
 #endif
+constexpr int most_rows = vector_bytes < 32 ? 4 : 8;
 
 template <class T>
 constexpr int rows_in_block = width<T> < most_rows ? width<T> : most_rows;

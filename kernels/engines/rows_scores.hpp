@@ -22,9 +22,15 @@ struct ScoreShape {
   static constexpr int keys = sums / vectors;  ///< at a time
 };
 
+/// Whether the rows of a block lie along the lanes, as many as there are (rows_lanes.hpp): AVX2 broadcasts an
+/// element from memory in one load, and eight rows are half of a vector of AVX-512.
+template <class T, int rows>
+constexpr bool rows_fill_lanes = vector_bytes == 32 && rows == width<T>;
+
 /// Where unit c of row r of a block lies in q.
 template <class T, int rows>
 FLASHPAD_INLINE int query_at(int c, int r) {
+  if constexpr (rows_fill_lanes<T, rows>) return c * rows + r;
   using Shape = ScoreShape<T, rows>;
   int const vector = c / Shape::piece * Shape::vectors + r / Shape::lane_rows;
   return vector * width<T> + r % Shape::lane_rows * Shape::piece + c % Shape::piece;
