@@ -28,7 +28,7 @@ cd "$(dirname "$0")/.." || exit 2
 build=build/$preset
 [ "$preset" = default ] && build=build
 report=results/gpu-report-$preset
-mkdir -p "$report"
+rm -rf "$report" && mkdir -p "$report"  # an earlier run is no report of this revision
 failed=()
 
 step() {  # NAME COMMAND...: output goes to NAME.txt and the terminal

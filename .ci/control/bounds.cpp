@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// An element beyond a View's end, within its allocation: Kokkos's bounds checks have to refuse it, or their check shows nothing.
+// An element beyond a View's end, within its allocation: Kokkos's bounds checks have to refuse it, or their
+// check shows nothing.
 #include <Kokkos_Core.hpp>
 
 int main(int argc, char** argv) {

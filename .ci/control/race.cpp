@@ -5,6 +5,6 @@
 int main(int argc, char** argv) {
   Kokkos::ScopeGuard const guard(argc, argv);
   Kokkos::View<int, Kokkos::HostSpace> const count("count");
-  Kokkos::parallel_for(
-      "race", Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace>(0, 100000), [=](int) { ++count(); });
+  Kokkos::parallel_for("race", Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace>(0, 100000),
+                       [=](int) { ++count(); });
 }
