@@ -55,7 +55,8 @@ class Worker:
         except OSError as error:
             fail(f"--python {python}: {error.strerror}")
         self.python = python
-        self.version = self.answer()["version"]
+        presence = self.answer()
+        self.version, self.why = presence["version"], presence.get("why")
 
     def answer(self):
         line = self.process.stdout.readline()
@@ -74,26 +75,29 @@ class Worker:
 
 
 def find(name, pythons, env):
-    """The peer in the first interpreter that has it."""
+    """The peer in the first interpreter that has it, or why none has."""
+    why = "not installed"
     for python in pythons:
         worker = Worker(python, name, env)
         if worker.version:
-            return worker
+            return worker, None
         worker.close()
-    return None
+        why = why if worker.why == "not installed" else worker.why
+    return None, why
 
 
 class Pool(contextlib.AbstractContextManager):
     """The peers' workers, some for each number of threads: each holds its last inputs."""
 
     def __init__(self, arguments):
-        self.arguments, self.workers = arguments, {}
+        self.arguments, self.workers, self.missing = arguments, {}, {}
 
     def of(self, threads):
         if threads not in self.workers:
             env = environment(threads, self.arguments.pages == "huge")
             found = {name: find(name, self.arguments.python, env) for name in PEERS}
-            self.workers[threads] = {name: worker for name, worker in found.items() if worker}
+            self.workers[threads] = {name: worker for name, (worker, _) in found.items() if worker}
+            self.missing = {name: why for name, (_, why) in found.items() if why}
         return self.workers[threads]
 
     def __exit__(self, *_):
@@ -177,8 +181,9 @@ def under_roof(row, cell, context):
                 roof_fraction=max(compute, memory) / row["median_s"])
 
 
-def measure(cell, arguments, workers, roofs, folder):
+def measure(cell, arguments, pool, roofs, folder):
     """All rows of one cell, ours first."""
+    workers = pool.of(cell.threads)
     ours, seconds, refused, context = [], {}, {}, None
     repetitions = cell.repetitions(arguments.seconds)
     limit = roofs.limit(cell)
@@ -220,7 +225,7 @@ def measure(cell, arguments, workers, roofs, folder):
                        **summary([statistics.median(s) for s in seconds[name]], min(min(s) for s in seconds[name]),
                                  middle_half(seconds[name][-1])))
         else:
-            row.update(status="skipped", reason=refused.get(name, "not installed: not run"))
+            row.update(status="skipped", reason=refused.get(name) or f"{pool.missing[name]}: not run")
         rows.append(row)
     for row in rows:
         if row["median_s"]:
@@ -301,12 +306,12 @@ def main():
     with tempfile.TemporaryDirectory() as folder, Pool(arguments) as pool:
         roofs = Roofs(arguments, folder)
         versions = {name: worker.version for name, worker in pool.of(wanted[0].threads).items()}
-        print("peers: " + ", ".join(f"{name} {versions[name]}" if name in versions else f"{name} not run (not "
-                                    "installed)" for name in PEERS))
+        print("peers: " + ", ".join(f"{name} {versions[name]}" if name in versions else
+                                    f"{name} not run ({pool.missing[name]})" for name in PEERS))
         print(f"{'cell, GFLOP/s (causal: half the full count)':34}{'flashpad':>12}"
               + "".join(f"{name:>12}" for name in PEERS) + " spread  ratio, bar")
         for cell in wanted:
-            rows, context = measure(cell, arguments, pool.of(cell.threads), roofs, folder)
+            rows, context = measure(cell, arguments, pool, roofs, folder)
             others[key_of(rows[0], cell.kind)] = rows[0]["tflops"] * 1e12
             held = print_cell(cell, rows, others)
             total += len(held)

@@ -15,14 +15,17 @@ import sys
 import time
 
 
-def version_of(peer):
-    """zentorch registers its operators with the torch it is installed beside."""
+def presence(peer):
+    """The peer's version, or why there is none. zentorch registers its operators with the torch it is installed beside,
+    and refuses another than its own."""
     try:
         if peer == "zentorch":
             importlib.import_module("torch")
-        return str(getattr(importlib.import_module(peer), "__version__", "unknown"))
-    except ImportError:
-        return None
+        return {"version": str(getattr(importlib.import_module(peer), "__version__", "unknown"))}
+    except ModuleNotFoundError:
+        return {"version": None, "why": "not installed"}
+    except ImportError as error:
+        return {"version": None, "why": f"not to be loaded: {str(error).splitlines()[0][:160]}"}
 
 
 def shapes_of(request):
@@ -127,7 +130,7 @@ def timed(peer, request, pool):
 def main(peer):
     answers = sys.stdout
     sys.stdout = sys.stderr  # a library's own chatter must not be taken for an answer
-    print(json.dumps({"version": version_of(peer)}), file=answers, flush=True)
+    print(json.dumps(presence(peer)), file=answers, flush=True)
     pool = {}
     for line in sys.stdin:
         try:
