@@ -5,6 +5,7 @@
 
 #include "kokkos_ext/arguments.hpp"
 #include "measure/context.hpp"
+#include "measure/inputs.hpp"
 #include "measure/interrupt.hpp"
 #include "measure/session.hpp"
 
@@ -37,7 +38,7 @@ class Bench {
     } catch (std::exception const& error) {  // of a warm-up
       m_prepared.reset();
       m_row.status = Status::failed;
-      m_row.reason = error.what();
+      add_cause(m_row, error.what());
     }
     if (!m_prepared) {
       if (m_row.status == Status::failed) m_failed = true;
@@ -57,6 +58,7 @@ class Bench {
         break;
       }
     }
+    if (!m_row.reason.empty()) state.SetLabel(m_row.reason);  // conversions, a warm cache, NaN
     using benchmark::Counter;
     state.counters["FLOP/s"] = Counter(*m_row.flops, Counter::kIsIterationInvariantRate);
     state.counters["model_bytes/s"] = Counter(*m_row.bytes_model, Counter::kIsIterationInvariantRate);
@@ -122,6 +124,7 @@ void add_context(Invocation const& invocation, Experiment const& experiment) {
 int bench(ExperimentArguments const& arguments, Invocation const& invocation) {
   Experiment experiment = arguments.read();
   resolve_backends(experiment);
+  measure::require_range(experiment.cases);
   require_own_outputs(invocation, experiment);
   initialize_benchmark(invocation);
 

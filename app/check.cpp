@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "command.hpp"
 
+#include "measure/inputs.hpp"
+
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -15,6 +17,7 @@ void add_check(CLI::App& app, Invocation& invocation) {
   command.callback([&invocation, arguments] {
     invocation.action = [arguments] {
       Experiment const experiment = arguments->read();
+      measure::require_range(experiment.cases);
       fmt::print("{}{}: valid, {} cases\n", list_cases(experiment), experiment.file.string(),
                  experiment.cases.size());
       return static_cast<int>(success);

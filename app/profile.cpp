@@ -7,6 +7,7 @@
 
 #include "kokkos_ext/arguments.hpp"
 #include "measure/context.hpp"
+#include "measure/inputs.hpp"
 #include "measure/interrupt.hpp"
 #include "measure/session.hpp"
 #include "profile/profiler.hpp"
@@ -58,15 +59,14 @@ profile::Command child_command(ProfileArguments const& arguments, Invocation con
 
 void fail(Row& row, std::string const& why) {
   row.status = Status::failed;
-  if (!row.reason.empty()) row.reason += "; ";
-  row.reason += why;
+  add_cause(row, why);
 }
 
 void count(ProfileArguments const& arguments, Invocation const& invocation, Case const& one,
            profile::Profiler const& profiler, Row& row) {
   if (row.status != Status::ok) return;
   if (row.bytes_model.value_or(1) <= 0) {
-    row.reason = "not counted: without queries, or without keys, a call moves no byte";
+    add_note(row, "not counted: without queries, or without keys, a call moves no byte");
     return;
   }
   std::int64_t const calls =
@@ -149,6 +149,7 @@ int run_profile(ProfileArguments const& arguments, Invocation const& invocation)
   replace_reports(experiment, arguments.json, arguments.csv);
   apply_filter(experiment, arguments.filter);
   resolve_backends(experiment);
+  measure::require_range(experiment.cases);
   for (auto const& file : {experiment.output.json, experiment.output.csv}) {
     if (!file.empty()) report::require_writable(file);
   }

@@ -6,6 +6,7 @@
 
 #include "kokkos_ext/arguments.hpp"
 #include "measure/context.hpp"
+#include "measure/inputs.hpp"
 #include "measure/interrupt.hpp"
 #include "measure/machine.hpp"
 #include "measure/session.hpp"
@@ -68,7 +69,7 @@ void write_tensors(Experiment const& experiment, Case const& one, measure::Sessi
     measure::write_tensors(output, one, *session.outputs());
   } catch (std::exception const& error) {
     row.status = Status::failed;
-    row.reason = error.what();
+    add_cause(row, error.what());
   }
 }
 
@@ -138,6 +139,7 @@ int run(RunArguments const& arguments, Invocation const& invocation) {
   replace_reports(experiment, arguments.json, arguments.csv);
   apply_filter(experiment, arguments.filter);
   resolve_backends(experiment);
+  measure::require_range(experiment.cases);
   require_pairs(experiment);
   if (arguments.dry_run) {
     fmt::print("{}{} cases; nothing was run\n", list_cases(experiment), experiment.cases.size());

@@ -8,6 +8,7 @@
 #include "experiment/case_name.hpp"
 #include "kokkos_ext/arguments.hpp"
 #include "measure/context.hpp"
+#include "measure/inputs.hpp"
 #include "measure/interrupt.hpp"
 #include "report/files.hpp"
 #include "report/table.hpp"
@@ -167,6 +168,7 @@ int tune(TuneArguments const& arguments, Invocation const& invocation) {
     throw Error(
         fmt::format("--json: '{}' is also the tuning cache; allowed: a file of its own", report.string()));
   resolve_backends(experiment);
+  measure::require_range(experiment.cases);
   require_tunable(experiment);
 
   kokkos_ext::KokkosGuard const kokkos(invocation.kokkos_flags);

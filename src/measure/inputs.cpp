@@ -11,7 +11,11 @@
 
 #include <atomic>
 #include <cmath>
+#include <limits>
 #include <numbers>
+#include <set>
+#include <span>
+#include <utility>
 
 namespace flashpad::measure {
 
@@ -51,6 +55,45 @@ std::vector<double> generate(Case const& one, Tensor tensor, Extents const& exte
   return values;
 }
 
+double largest(DType dtype) {
+  switch (dtype) {
+    case DType::fp64: return std::numeric_limits<double>::max();
+    case DType::fp32: return std::numeric_limits<float>::max();
+    case DType::fp16: return 65504;
+    case DType::bf16: return 0x1.fep127;
+  }
+  return 0;
+}
+
+std::vector<std::int64_t> index_in(std::vector<std::int64_t> const& shape, std::int64_t at) {
+  std::vector<std::int64_t> index(shape.size());
+  for (std::size_t axis = shape.size(); axis-- > 0; at /= shape[axis]) index[axis] = at % shape[axis];
+  return index;
+}
+
+// Elements from `first` on, of a file of this shape and type, in another type.
+void require_range(std::filesystem::path const& file, std::vector<std::int64_t> const& shape, DType from,
+                   DType to, std::int64_t first, std::span<std::byte const> data) {
+  std::int64_t const count = static_cast<std::int64_t>(data.size()) / size_of(from);
+  std::atomic<std::int64_t> lost = count;
+  parallel_ranges(count, elements_per_piece, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      double const value = load(data.data(), from, i);
+      if (!std::isfinite(value) || std::isfinite(rounded(value, to))) continue;
+      std::int64_t least = lost.load();
+      while (i < least && !lost.compare_exchange_weak(least, i)) {
+      }
+      return;  // the piece's first
+    }
+  });
+  if (lost == count) return;
+  throw Error(fmt::format(
+      "{}: element {} is {:.9g}, which becomes infinity in {}; allowed: finite numbers up to {:.9g}, or "
+      "another problem.dtype",
+      file.string(), shape_text(index_in(shape, first + lost)), load(data.data(), from, lost), name(to),
+      largest(to)));
+}
+
 std::vector<double> read(Case const& one, std::filesystem::path const& file, Extents const& extents,
                          std::string& converted) {
   NpyArray const array = read_npy(file, 4);
@@ -65,6 +108,7 @@ std::vector<double> read(Case const& one, std::filesystem::path const& file, Ext
   if (array.dtype != one.dtype) {
     converted =
         fmt::format("inputs converted from {} in the files to {}", name(array.dtype), name(one.dtype));
+    require_range(file, array.shape, array.dtype, one.dtype, 0, array.data);
   }
   std::vector<double> values = unpack(array.data, extents, array.dtype, one.layout);
   parallel_ranges(extents.count(), elements_per_piece, [&](std::int64_t begin, std::int64_t end) {
@@ -102,6 +146,21 @@ double generated(Distribution distribution, std::uint64_t seed, Tensor tensor, s
     case Distribution::constant: return 0.5;
   }
   return 0;
+}
+
+void require_range(std::vector<Case> const& cases) {
+  std::set<std::pair<std::filesystem::path, DType>> seen;
+  for (Case const& one : cases) {
+    if (!one.tensors) continue;
+    for (auto const& file : {one.tensors->q, one.tensors->k, one.tensors->v}) {
+      if (!seen.emplace(file, one.dtype).second) continue;
+      if (largest(read_npy_header(file).dtype) <= largest(one.dtype)) continue;
+      for_each_npy_piece(file, 4,
+                         [&](NpyHeader const& header, std::int64_t first, std::span<std::byte const> data) {
+                           require_range(file, header.shape, header.dtype, one.dtype, first, data);
+                         });
+    }
+  }
 }
 
 Inputs make_inputs(Case const& one) {

@@ -27,7 +27,12 @@ enum class Tensor : std::uint8_t { q, k, v };
 double generated(Distribution distribution, std::uint64_t seed, Tensor tensor, std::uint64_t index,
                  std::int64_t row);
 
-/// Generates the case's inputs, or reads its files. Throws Error where a file is at fault.
+/// Throws Error where a file of the cases has a number that would become infinity in a case's type. Reads
+/// files whose own type reaches further than that, and no others.
+void require_range(std::vector<Case> const& cases);
+
+/// Generates the case's inputs, or reads its files. Throws Error where a file is at fault, as one is that
+/// require_range() refuses.
 Inputs make_inputs(Case const& one);
 
 }  // namespace flashpad::measure

@@ -70,8 +70,7 @@ void put_under_roof(Case const& one, Choice const& choice, Backend& place, Row& 
     peaks = place.peaks({one.dtype, choice.engine, memory_limit});
   } catch (std::exception const& error) {  // the time stands without a roof over it
     std::string const text = error.what();
-    if (!row.reason.empty()) row.reason += "; ";
-    row.reason += "no roof, as the peaks could not be measured: " + text.substr(0, text.find('\n'));
+    add_note(row, "no roof, as the peaks could not be measured: " + text.substr(0, text.find('\n')));
     return;
   }
   model::Roof const roof = model::roof(flops, bytes, peaks);
@@ -107,9 +106,8 @@ void check_speedups(std::vector<Case> const& cases, double expected, std::vector
                              ? report::Symptom::causal_no_faster
                              : report::Symptom::slower_than_expected;
     row.status = Status::failed;
-    if (!row.reason.empty()) row.reason += "; ";
-    row.reason += fmt::format("{:.2f}x naive, expected {:.2f}x; likely cause: {}", *row.speedup_vs_naive,
-                              expected, report::likely_cause(symptom));
+    add_cause(row, fmt::format("{:.2f}x naive, expected {:.2f}x; likely cause: {}", *row.speedup_vs_naive,
+                               expected, report::likely_cause(symptom)));
   }
 }
 

@@ -45,16 +45,10 @@ Row start_row(Case const& one, std::string const& backend) {
   return row;
 }
 
-void add_reason(Row& row, std::string const& text) {
-  if (text.empty()) return;
-  if (!row.reason.empty()) row.reason += "; ";
-  row.reason += text;
-}
-
 void out_of_memory(Row& row, double needed, std::string const& why) {
   row.status = Status::oom;
   row.bytes_needed = needed;
-  add_reason(row, fmt::format("needs {}, {}", report::format_bytes(needed), why));
+  add_cause(row, fmt::format("needs {}, {}", report::format_bytes(needed), why));
 }
 
 // Of the library, of Kokkos or of a file: the row's, not the sweep's.
@@ -62,8 +56,8 @@ void end_row(Row& row, std::exception const& error) {
   bool const out_of_memory = kokkos_ext::is_allocation_failure(error);
   row.status = out_of_memory ? Status::oom : Status::failed;
   std::string const text = error.what();
-  add_reason(row, (out_of_memory ? "memory that was free could not be allocated: " : "") +
-                      text.substr(0, text.find('\n')));
+  add_cause(row, (out_of_memory ? "memory that was free could not be allocated: " : "") +
+                     text.substr(0, text.find('\n')));
 }
 
 template <class T>
@@ -93,8 +87,8 @@ void describe(Case const& one, Choice const& choice, Row& row) {
   if (!choice.tile_from.empty()) row.tile_from = choice.tile_from;
   row.workspace_bytes = choice.workspace_bytes;
   estimate(one, choice.kernel, row);
-  add_reason(row, choice.why);
-  add_reason(row, choice.tile_note);
+  add_note(row, choice.why);
+  add_note(row, choice.tile_note);
 }
 
 double since(std::chrono::steady_clock::time_point start) {
@@ -162,7 +156,7 @@ std::unique_ptr<Prepared> Session::prepare_on(Case const& one, Backend& place, R
 
   if (!m_problem) m_problem.emplace(Problem{one.problem_key, make_inputs(one), std::nullopt});
   Inputs const& inputs = m_problem->inputs;
-  add_reason(row, inputs.converted);
+  add_note(row, inputs.converted);
   runner.load(pack(inputs.q, extents_of_q(one.shape), one.dtype, one.layout),
               pack(inputs.k, extents_of_k(one.shape), one.dtype, one.layout),
               pack(inputs.v, extents_of_v(one.shape), one.dtype, one.layout));
@@ -241,11 +235,11 @@ std::unique_ptr<Prepared> Session::set_up(Case const& one, Backend& place, Row& 
   }
   if (m_settings.timing.cache == Cache::cold && prepared->copies < wanted) {
     row.cache = name(Cache::warm);
-    add_reason(row,
-               fmt::format("cache: warm, because {} {} of the {} copies of the inputs that pass the "
-                           "last-level cache",
-                           prepared->copies == model::most_copies ? "no more are made than" : "memory holds",
-                           prepared->copies, wanted));
+    add_note(row,
+             fmt::format("cache: warm, because {} {} of the {} copies of the inputs that pass the "
+                         "last-level cache",
+                         prepared->copies == model::most_copies ? "no more are made than" : "memory holds",
+                         prepared->copies, wanted));
   }
   return prepared;
 }
@@ -260,13 +254,14 @@ bool Session::verify_first_call(Case const& one, Prepared const& prepared, Row& 
   row.max_abs_err = verdict.max_abs_err;
   row.rel_err = verdict.rel_err;
   row.tolerance = verdict.tolerance;
-  row.lse_max_err = verdict.lse_max_err;
+  if (verdict.symptom != report::Symptom::nothing_finite) row.lse_max_err = verdict.lse_max_err;
   row.worst = verdict.worst;
   row.verified_rows = static_cast<std::int64_t>(m_problem->expected->rows.size());
   row.verified = !verdict.symptom;
+  add_note(row, verdict.note);
   if (*row.verified) return true;
   row.status = Status::failed;
-  add_reason(row, verdict.reason);
+  add_cause(row, verdict.reason);
   return false;
 }
 
@@ -295,8 +290,8 @@ void Session::time(Case const& one, Prepared& prepared, Row& row) {
   if (m_settings.verify && !same) {
     row.status = Status::failed;
     row.verified = false;
-    add_reason(row, fmt::format("a timed call gave other bits than the verified one; likely cause: {}",
-                                report::likely_cause(report::Symptom::not_reproducible)));
+    add_cause(row, fmt::format("a timed call gave other bits than the verified one; likely cause: {}",
+                               report::likely_cause(report::Symptom::not_reproducible)));
     return;
   }
 

@@ -40,6 +40,9 @@ struct Tally {
   bool nan = false;
   bool infinite = false;
   bool all_wrong_in_tail = true;
+  std::int64_t values = 0;
+  std::int64_t nan_wanted = 0;
+  std::int64_t infinite_wanted = 0;
 };
 
 void add(Tally& tally, double got, double want, std::string const& where) {
@@ -50,6 +53,9 @@ void add(Tally& tally, double got, double want, std::string const& where) {
   }
   if (std::isnan(got) && !std::isnan(want)) tally.nan = true;
   if (std::isinf(got) && std::isfinite(want)) tally.infinite = true;
+  ++tally.values;
+  if (std::isnan(want)) ++tally.nan_wanted;
+  if (std::isinf(want)) ++tally.infinite_wanted;
   if (std::isfinite(want)) {
     tally.error_squares += error * error;
     tally.want_squares += want * want;
@@ -92,8 +98,22 @@ Tally compare_lse(Case const& one, Expected const& expected, Outputs const& outp
     double const unit = std::isfinite(want) ? std::max(1.0, std::fabs(want)) : 1.0;
     double const got = outputs.lse[static_cast<std::size_t>(at)];
     add(tally, got / unit, want / unit, index_of(row));
+    // A row that sees no key has this LSE by definition: that is a value like any other.
+    if (want == -std::numeric_limits<double>::infinity()) --tally.infinite_wanted;
   }
   return tally;
+}
+
+// What of the reference is no number, if anything: NaN beside NaN says nothing of how a kernel rounds.
+std::string not_finite(Tally const& tally, char const* tensor) {
+  std::int64_t const count = tally.nan_wanted + tally.infinite_wanted;
+  if (count == 0) return "";
+  return fmt::format("{} of {} values of {} in the reference are not finite ({} NaN, {} infinite)", count,
+                     tally.values, tensor, tally.nan_wanted, tally.infinite_wanted);
+}
+
+bool nothing_finite(Tally const& tally) {
+  return tally.values > 0 && tally.nan_wanted + tally.infinite_wanted == tally.values;
 }
 
 // Products of float32 in tf32, 10 bits after the first: by this name alone, with tolerances of their own.
@@ -148,9 +168,10 @@ double tolerance(Kernel kernel, DType dtype, Expected const& expected) {
   if (dtype == DType::fp64) return 1e-12 * size;
   if (dtype == DType::fp32) return 2e-5 * size;
   bool const fp16 = dtype == DType::fp16;
-  int const digits = fp16 ? 10 : 7;  // of the significand, after its first
-  double const unit =
-      expected.output_max > 0 ? std::ldexp(1.0, std::ilogb(expected.output_max) - digits) : 0.0;
+  int const digits = fp16 ? 10 : 7;              // of the significand, after its first
+  int const least_exponent = fp16 ? -14 : -126;  // numbers below, and 0, have the unit of this one
+  int const exponent = expected.output_max > 0 ? std::ilogb(expected.output_max) : least_exponent;
+  double const unit = std::ldexp(1.0, std::max(exponent, least_exponent) - digits);
   double const rounding =
       kernel == Kernel::naive_vendor ? expected.score_rounding_error : expected.rounding_error;
   return std::min(2 * rounding + unit, (fp16 ? 2e-2 : 5e-2) * size);
@@ -181,6 +202,13 @@ Verdict verify(Case const& one, Inputs const& inputs, Expected const& expected, 
       judge(verdict, one.dtype, expected, o, bound);
       return verdict;
     }
+    verdict.note = not_finite(o, "O");
+    if (nothing_finite(o)) {
+      verdict.max_abs_err = verdict.rel_err = verdict.tolerance = std::nullopt;  // of nothing
+      verdict.worst = std::nullopt;
+      fail(verdict, report::Symptom::nothing_finite, "nothing was verified");
+      return verdict;
+    }
     if (inputs.finite) {
       if (auto const nan = find_nan(one, outputs)) {
         verdict.worst = *nan;
@@ -196,6 +224,9 @@ Verdict verify(Case const& one, Inputs const& inputs, Expected const& expected, 
     fail(verdict, lse.nan ? report::Symptom::nan : report::Symptom::lse_wrong,
          fmt::format("LSE is off by {:.2e} at {}, relative to max(1, |lse|) (bound {:.0e})", lse.worst_error,
                      lse.worst, lse_bound));
+  } else if (one.kernel == Kernel::stats) {
+    verdict.note = not_finite(lse, "LSE");
+    if (nothing_finite(lse)) fail(verdict, report::Symptom::nothing_finite, "nothing was verified");
   }
   return verdict;
 }

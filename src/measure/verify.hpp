@@ -38,6 +38,7 @@ struct Verdict {
   std::optional<std::string> worst;        ///< "b,h,i,c" of the largest error, "b,h,i" where it is in the LSE
   std::optional<report::Symptom> symptom;  ///< empty: verified
   std::string reason;                      ///< one line, for a failed verdict
+  std::string note;                        ///< how much of the reference is not finite; empty where none is
 };
 
 /// Attention of one row in float64, but with P and O rounded to the 16-bit type, as any kernel for that type
@@ -60,7 +61,9 @@ double tolerance(Kernel kernel, DType dtype, Expected const& expected);
 double lse_tolerance(Kernel kernel, DType dtype);
 
 /// Compares a kernel's outputs with what is expected. `tile` is what the kernel used, for the diagnosis.
-/// Where the inputs are finite, all of O is searched for NaN, beyond the rows that are checked.
+/// Where the inputs are finite, all of O is searched for NaN, beyond the rows that are checked. NaN is right
+/// where the reference has NaN, and an infinity where it has that one; where the reference has nothing else,
+/// nothing was verified, and the verdict is a failed one.
 Verdict verify(Case const& one, Inputs const& inputs, Expected const& expected, Outputs const& outputs,
                Tile const& tile);
 

@@ -13,4 +13,14 @@ std::string_view name(Status status) noexcept {
   return "?";
 }
 
+void add_note(Row& row, std::string const& text) {
+  if (text.empty()) return;
+  if (!row.reason.empty()) row.reason += "; ";
+  row.reason += text;
+}
+
+void add_cause(Row& row, std::string const& text) {
+  row.reason = row.reason.empty() ? text : text + "; " + row.reason;
+}
+
 }  // namespace flashpad

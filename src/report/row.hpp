@@ -84,4 +84,10 @@ struct Row {
   std::optional<double> saved_model, saved_measured;
 };
 
+/// Adds a remark to a row's reason, after what is there; nothing where `text` is empty.
+void add_note(Row& row, std::string const& text);
+
+/// Puts why a row is not ok in front of the remarks in its reason.
+void add_cause(Row& row, std::string const& text);
+
 }  // namespace flashpad

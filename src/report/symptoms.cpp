@@ -27,6 +27,8 @@ std::string_view likely_cause(Symptom symptom) {
       return "the sum is not rescaled, or was rounded to the type of the inputs: m + log(l) needs both in "
              "full "
              "precision";
+    case Symptom::nothing_finite:
+      return "NaN or an infinity in the inputs, where every row meets it, or scores beyond float64";
     case Symptom::not_reproducible:
       return "a race between tiles, or an order of summation that depends on the schedule";
     case Symptom::causal_no_faster:

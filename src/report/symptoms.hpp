@@ -14,6 +14,7 @@ enum class Symptom : std::uint8_t {
   scores_rounded,    ///< no more wrong than rounding the scores to their type explains
   finite_but_wrong,  ///< anything else that is wrong
   lse_wrong,         ///< O is right and LSE is not
+  nothing_finite,    ///< the reference has no number to compare with
   not_reproducible,  ///< two calls on the same inputs differ
   causal_no_faster,  ///< correct, and a causal mask saves no time
   slower_than_expected

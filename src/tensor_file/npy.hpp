@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,6 +35,12 @@ NpyHeader read_npy_header(std::filesystem::path const& file, int rank = 4);
 
 /// Reads a whole .npy file under the rules of read_npy_header.
 NpyArray read_npy(std::filesystem::path const& file, int rank = 4);
+
+/// Hands the elements of a .npy file to `piece`, in their order and some MiB at a time, with the index of the
+/// first. Refuses as read_npy_header does.
+void for_each_npy_piece(std::filesystem::path const& file, int rank,
+                        std::function<void(NpyHeader const& header, std::int64_t first,
+                                           std::span<std::byte const> data)> const& piece);
 
 /// Writes `data` as a .npy file of format 1. The file appears whole under its name or not at all. Throws
 /// Error where it cannot be written, where `data` is not as long as `shape` says, and for bf16, which .npy

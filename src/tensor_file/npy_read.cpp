@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cerrno>
@@ -143,6 +144,22 @@ NpyArray read_npy(std::filesystem::path const& file, int rank) {
   stream.read(reinterpret_cast<char*>(array.data.data()), static_cast<std::streamsize>(array.data.size()));
   if (!stream) fail(file, "could not be read to its end");
   return array;
+}
+
+void for_each_npy_piece(
+    std::filesystem::path const& file, int rank,
+    std::function<void(NpyHeader const&, std::int64_t, std::span<std::byte const>)> const& piece) {
+  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 23;
+  std::uint64_t size = 0;
+  std::ifstream stream = open(file, size);
+  NpyHeader const header = read_header(stream, size, file, rank);
+  std::vector<std::byte> data;
+  for (std::uint64_t done = 0; done < header.data_bytes; done += data.size()) {
+    data.resize(std::min(most_bytes, header.data_bytes - done));
+    stream.read(reinterpret_cast<char*>(data.data()), static_cast<std::streamsize>(data.size()));
+    if (!stream) fail(file, "could not be read to its end");
+    piece(header, static_cast<std::int64_t>(done) / size_of(header.dtype), data);
+  }
 }
 
 }  // namespace flashpad

@@ -12,7 +12,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <numeric>
+#include <string>
 
 namespace flashpad::measure {
 namespace {
@@ -136,6 +138,57 @@ TEST_F(InputFiles, AreConvertedAndItIsSaid) {
   Inputs const inputs = make_inputs(m_case);
   EXPECT_EQ(inputs.k[7], 1.0);
   EXPECT_EQ(inputs.converted, "inputs converted from fp16 in the files to bf16");
+}
+
+TEST_F(InputFiles, ThatWouldBecomeInfiniteAreRefused) {
+  std::vector<double> values = m_values;
+  values[5] = 65519;  // rounds to fp16's largest
+  values[7] = -INFINITY;
+  write_npy(m_folder / "wide.npy", {1, 3, 2, 16}, DType::fp64,
+            pack(values, {1, 2, 3, 16}, DType::fp64, Layout::bnhd));
+  m_case.tensors->k = m_folder / "wide.npy";
+  m_case.dtype = DType::fp16;
+  require_range({m_case});
+  EXPECT_EQ(make_inputs(m_case).k[5], 65504);
+
+  values[37] = -65520;  // head 0, row 2, column 5
+  values[40] = 1e6;
+  write_npy(m_folder / "wide.npy", {1, 3, 2, 16}, DType::fp64,
+            pack(values, {1, 2, 3, 16}, DType::fp64, Layout::bnhd));
+  std::string const message =
+      (m_folder / "wide.npy").string() +
+      ": element (0, 2, 0, 5) is -65520, which becomes infinity in fp16; allowed: finite numbers up to "
+      "65504, or another problem.dtype";
+  for (auto const& refuses : {std::function<void()>([&] { require_range({m_case}); }),
+                              std::function<void()>([&] { make_inputs(m_case); })}) {
+    try {
+      refuses();
+      ADD_FAILURE() << "taken";
+    } catch (Error const& error) {
+      EXPECT_EQ(error.what(), message);
+    }
+  }
+  for (DType const dtype : {DType::fp64, DType::fp32, DType::bf16}) {
+    m_case.dtype = dtype;
+    require_range({m_case});
+  }
+}
+
+TEST_F(InputFiles, AreSearchedToTheirEnd) {
+  std::int64_t const rows = 70000;  // more than is read at once
+  std::vector<double> values(static_cast<std::size_t>(rows) * 16, 1.0);
+  values[values.size() - 2] = 1e300;
+  write_npy(m_folder / "long.npy", {1, rows, 1, 16}, DType::fp64,
+            pack(values, {1, 1, rows, 16}, DType::fp64, Layout::bnhd));
+  m_case.tensors->q = m_folder / "long.npy";
+  m_case.dtype = DType::fp32;
+  try {
+    require_range({m_case});
+    ADD_FAILURE() << "taken";
+  } catch (Error const& error) {
+    EXPECT_NE(std::string(error.what()).find("element (0, 69999, 0, 14) is 1e+300"), std::string::npos)
+        << error.what();
+  }
 }
 
 TEST_F(InputFiles, WithNanAreNotFinite) {

@@ -76,6 +76,18 @@ TEST_F(SessionTest, FailsOnAnElementThatWasNeverWritten) {
   EXPECT_FALSE(row.median_s.has_value()) << "a wrong kernel has no time";
 }
 
+TEST_F(SessionTest, TheCauseOfAFailureComesFirst) {
+  Case const one = small_case();
+  m_fake.cache = 1e12;  // more copies than are ever made: the row says that its cache is warm
+  m_fake.spoil = [&](Outputs& o) { set_o(o, one, 0, 1, 7, 9, 10.0); };
+  Row const wrong = measure(one);
+  EXPECT_THAT(wrong.reason, ::testing::StartsWith("O is off by"));
+  EXPECT_THAT(wrong.reason, HasSubstr("; cache: warm, because"));
+  m_fake.spoil = [](Outputs&) {};
+  m_fake.on_timed_call = [] { throw Error("the device went away"); };
+  EXPECT_THAT(measure(one).reason, ::testing::StartsWith("the device went away; cache: warm"));
+}
+
 TEST_F(SessionTest, FailsOnFiniteButWrong) {
   Case const one = small_case();
   m_fake.spoil = [&](Outputs& o) { set_o(o, one, 0, 1, 7, 9, 10.0); };

@@ -33,6 +33,13 @@ TEST(Tolerance, OfSixteenBitsIsWhatThePlainEvaluationCosts) {
   EXPECT_DOUBLE_EQ(tolerance(Kernel::fused, DType::bf16, plain_expected(1, 4e-3, 0.75)), 8e-3 + 0x1p-8);
 }
 
+// The unit in the last place of 0 is the least number of the type.
+TEST(Tolerance, IsNeverNothing) {
+  EXPECT_EQ(tolerance(Kernel::fused, DType::fp16, plain_expected(0, 0, 0)), 0x1p-24);
+  EXPECT_EQ(tolerance(Kernel::fused, DType::bf16, plain_expected(0, 0, 0)), 0x1p-133);
+  EXPECT_EQ(tolerance(Kernel::fused, DType::fp16, plain_expected(1, 0, 0x1p-20)), 0x1p-24);
+}
+
 TEST(Tolerance, OfSixteenBitsHasAnOuterBound) {
   EXPECT_DOUBLE_EQ(tolerance(Kernel::fused, DType::fp16, plain_expected(1, 1, 1)), 2e-2);
   EXPECT_DOUBLE_EQ(tolerance(Kernel::fused, DType::bf16, plain_expected(3, 1, 1)), 15e-2);
@@ -93,6 +100,69 @@ TEST(Verify, TakesNanForNan) {
   o[0] = 1;  // a number where the reference has NaN is wrong, too
   outputs.o = pack(o, extents_of_o(one.shape), one.dtype, one.layout);
   EXPECT_TRUE(verify(one, inputs, expected, outputs, {}).symptom.has_value());
+}
+
+// Inputs, and outputs that agree with the reference to the bit.
+struct Agreeing {
+  explicit Agreeing(Case const& one, Inputs const& given)
+      : inputs(given), expected(make_expected(one, inputs, rows_to_verify(one.shape))) {
+    outputs.o = pack(expected.o, extents_of_o(one.shape), one.dtype, one.layout);
+    outputs.lse = expected.lse;
+  }
+  Inputs inputs;
+  Expected expected;
+  Outputs outputs;
+};
+
+TEST(Verify, SaysHowMuchOfTheReferenceIsNotFinite) {
+  Case const one = small_case();
+  Inputs inputs = make_inputs(one);
+  inputs.q[0] = std::numeric_limits<double>::infinity();
+  inputs.v[0] = std::numeric_limits<double>::infinity();  // of the first batch's first head of keys
+  inputs.finite = false;
+  Agreeing const agreeing(one, inputs);
+  Verdict const verdict = verify(one, inputs, agreeing.expected, agreeing.outputs, {});
+  EXPECT_FALSE(verdict.symptom.has_value()) << verdict.reason;
+  // 24 NaN of the first row, and the first column of the 79 other rows of two heads.
+  EXPECT_EQ(verdict.note, "103 of 7680 values of O in the reference are not finite (24 NaN, 79 infinite)");
+  EXPECT_GT(*verdict.tolerance, 0);
+  Inputs const plain = make_inputs(one);
+  Agreeing const all(one, plain);
+  EXPECT_EQ(verify(one, plain, all.expected, all.outputs, {}).note, "");
+}
+
+TEST(Verify, WithoutAFiniteValueNothingIsVerified) {
+  for (Kernel const kernel : {Kernel::fused, Kernel::stats}) {
+    for (DType const dtype : {DType::fp32, DType::fp16}) {
+      Case one = small_case();
+      one.kernel = kernel;
+      one.dtype = dtype;
+      Inputs inputs = make_inputs(one);
+      for (double& q : inputs.q) q = std::numeric_limits<double>::quiet_NaN();
+      inputs.finite = false;
+      Agreeing const agreeing(one, inputs);
+      Verdict const verdict = verify(one, inputs, agreeing.expected, agreeing.outputs, {});
+      EXPECT_EQ(verdict.symptom, report::Symptom::nothing_finite);
+      EXPECT_THAT(verdict.reason, ::testing::StartsWith("nothing was verified; likely cause: NaN"));
+      EXPECT_THAT(verdict.note, ::testing::HasSubstr(kernel == Kernel::stats ? "320 of 320 values of LSE"
+                                                                             : "7680 of 7680 values of O"));
+      EXPECT_FALSE(verdict.max_abs_err.has_value());
+      EXPECT_FALSE(verdict.tolerance.has_value());
+    }
+  }
+}
+
+TEST(Verify, RowsThatSeeNothingAreVerified) {
+  for (Kernel const kernel : {Kernel::fused, Kernel::stats}) {
+    Case one = small_case();
+    one.kernel = kernel;
+    one.dtype = DType::fp16;
+    one.shape.seq_k = 0;
+    Agreeing const agreeing(one, make_inputs(one));
+    Verdict const verdict = verify(one, agreeing.inputs, agreeing.expected, agreeing.outputs, {});
+    EXPECT_FALSE(verdict.symptom.has_value()) << verdict.reason;
+    EXPECT_EQ(verdict.note, "");
+  }
 }
 
 TEST(Verify, TakesMinusInfinityForMinusInfinity) {
