@@ -3,6 +3,7 @@
 
 #include "measure/backend.hpp"
 #include "measure/interrupt.hpp"
+#include "report/printable.hpp"
 
 #include <flashpad/error.hpp>
 
@@ -29,10 +30,18 @@ std::string shape_of(Shape const& s) {
 
 }  // namespace
 
+void say(std::string const& text) { std::fputs(text.c_str(), stderr); }
+
+int report_error(int code, std::string_view message) {
+  std::fflush(stdout);
+  say(fmt::format("flashpad: error: {}\n", report::printable(message)));
+  return code;
+}
+
 int interrupted_exit() { return 128 + measure::interrupt_signal(); }
 
 void ExperimentArguments::add_to(CLI::App& command) {
-  command.add_option("FILE", file, "Experiment in YAML")->required();
+  command.add_option("FILE", file, "Experiment in YAML")->required()->check(not_empty);
   command.add_option("--set", overrides, "Change a value of the file: path.to.key=value (may be repeated)")
       ->type_name("PATH=VALUE")
       ->allow_extra_args(false);
@@ -85,12 +94,12 @@ std::string fit_terminal(std::string line) {
 Progress::Progress(std::size_t total) : m_total(total), m_on(isatty(STDERR_FILENO) == 1) {}
 
 Progress::~Progress() {
-  if (m_on) fmt::print(stderr, "\r\033[K");
+  if (m_on) say("\r\033[K");
 }
 
 void Progress::next(std::string const& name) {
   ++m_count;
-  if (m_on) fmt::print(stderr, "\r\033[K{}", fit_terminal(fmt::format("[{}/{}] {}", m_count, m_total, name)));
+  if (m_on) say("\r\033[K" + fit_terminal(fmt::format("[{}/{}] {}", m_count, m_total, name)));
 }
 
 std::string list_cases(Experiment const& experiment) {

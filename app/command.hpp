@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace flashpad::app {
@@ -17,6 +18,13 @@ enum Exit : int {
   failed = 1,   ///< a row failed, a speedup was missed, nothing was measured, or output was lost
   usage = 2     ///< the command line or an input is at fault; nothing was done
 };
+
+/// Writes to standard error. Where that is closed or full, there is nowhere left to say so, and the exit code
+/// stays what it would have been: unlike fmt::print, this throws nothing.
+void say(std::string const& text);
+
+/// Says in one line what went wrong, after all that standard output was given. Returns `code`.
+int report_error(int code, std::string_view message);
 
 /// After Ctrl-C (130), SIGTERM (143) or a hang-up (129), as a shell has it; rows measured until then are
 /// kept.

@@ -6,10 +6,12 @@
 #include "kokkos_ext/arguments.hpp"
 #include "measure/context.hpp"
 #include "measure/interrupt.hpp"
-#include "report/printable.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -21,10 +23,14 @@
 namespace flashpad::app {
 namespace {
 
-int error(int code, std::string_view message) {
-  std::fflush(stdout);
-  fmt::print(stderr, "flashpad: error: {}\n", report::printable(message));
-  return code;
+// A file that is opened while standard output is closed gets its number, and what is printed with it. In its
+// place stands one that cannot be written, so that what is printed is lost and known to be.
+void occupy_standard_streams() {
+  for (int const stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) != -1 || errno != EBADF) continue;
+    // The lowest number that is free: this stream's, as those below are taken.
+    open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
 }
 
 // What is still buffered may be lost on a full disk or a closed pipe: that is no success.
@@ -34,8 +40,8 @@ int finish(int code) {
   bool const lost = std::fflush(stdout) != 0 || std::ferror(stdout) != 0 || !std::cout;
   if (!lost) return code;
   int const cause = errno;
-  error(failed, fmt::format("standard output: cannot be written{}{}", cause == 0 ? "" : ": ",
-                            cause == 0 ? "" : std::strerror(cause)));
+  report_error(failed, fmt::format("standard output: cannot be written{}{}", cause == 0 ? "" : ": ",
+                                   cause == 0 ? "" : std::strerror(cause)));
   return code == success ? failed : code;
 }
 
@@ -68,6 +74,7 @@ void require_command(CLI::App const& app, std::vector<std::string> const& argume
 }
 
 int main(int argc, char** argv) {
+  occupy_standard_streams();
   Invocation invocation;
   std::vector<std::string> arguments = take_library_flags(argc, argv, invocation);
 
@@ -96,21 +103,21 @@ int main(int argc, char** argv) {
     std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
     app.parse(arguments);
     if (!invocation.benchmark_flags.empty() && !app.got_subcommand("bench")) {
-      return error(usage, fmt::format("{}: only `flashpad bench` takes flags of Google Benchmark",
-                                      invocation.benchmark_flags.front()));
+      return report_error(usage, fmt::format("{}: only `flashpad bench` takes flags of Google Benchmark",
+                                             invocation.benchmark_flags.front()));
     }
     return finish(invocation.action());
   } catch (CLI::ParseError const& parse_error) {
     if (parse_error.get_exit_code() == 0) return finish(app.exit(parse_error));  // --help, --version
-    return error(usage, fmt::format("{} (see flashpad --help)", parse_error.what()));
+    return report_error(usage, fmt::format("{} (see flashpad --help)", parse_error.what()));
   } catch (measure::Interrupted const&) {
-    return error(interrupted_exit(), "interrupted");
+    return report_error(interrupted_exit(), "interrupted");
   } catch (Error const& refused) {
-    return error(usage, refused.what());
+    return report_error(usage, refused.what());
   } catch (std::exception const& unexpected) {
     // Kokkos adds its stack. (A line break in a message of ours is of a name that was given.)
     std::string const text = unexpected.what();
-    return error(failed, text.substr(0, text.find('\n')));
+    return report_error(failed, text.substr(0, text.find('\n')));
   }
 }
 

@@ -176,11 +176,10 @@ int run_profile(ProfileArguments const& arguments, Invocation const& invocation)
   std::string const lost = write_reports(experiment.output, context, rows);
   fmt::print("{}", report::traffic_table(title_of(experiment, described, arguments.profiler.simulate), rows));
   std::fflush(stdout);
-  if (!lost.empty()) return report_lost(lost);
+  if (!lost.empty()) return report_error(failed, lost);
   if (stopped) {
-    fmt::print(stderr, "flashpad: error: interrupted after {} of {} cases\n", rows.size(),
-               experiment.cases.size());
-    return interrupted_exit();
+    return report_error(interrupted_exit(), fmt::format("interrupted after {} of {} cases", rows.size(),
+                                                        experiment.cases.size()));
   }
   bool const all_well = std::all_of(rows.begin(), rows.end(), [](Row const& row) {
     return row.status == Status::ok || row.status == Status::oom;
@@ -188,10 +187,9 @@ int run_profile(ProfileArguments const& arguments, Invocation const& invocation)
   if (!all_well) return failed;
   if (std::any_of(rows.begin(), rows.end(), [](Row const& row) { return row.counters.has_value(); }))
     return success;
-  fmt::print(stderr,
-             "flashpad: error: nothing was counted: none of {} cases fits in memory and moves a byte\n",
-             rows.size());
-  return failed;
+  return report_error(
+      failed,
+      fmt::format("nothing was counted: none of {} cases fits in memory and moves a byte", rows.size()));
 }
 
 std::string known_replay(std::string const& mode) {

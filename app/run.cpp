@@ -166,12 +166,11 @@ int run(RunArguments const& arguments, Invocation const& invocation) {
   std::string const lost = write_reports(experiment.output, context, rows);
   fmt::print("{}{}{}", report::table(title, rows), sweep, summary_of(rows, experiment, lost.empty()));
   std::fflush(stdout);
-  if (!lost.empty()) return report_lost(lost);
+  if (!lost.empty()) return report_error(failed, lost);
 
   if (stopped) {
-    fmt::print(stderr, "flashpad: error: interrupted after {} of {} cases\n", rows.size(),
-               experiment.cases.size());
-    return interrupted_exit();
+    return report_error(interrupted_exit(), fmt::format("interrupted after {} of {} cases", rows.size(),
+                                                        experiment.cases.size()));
   }
   bool const all_well = std::all_of(rows.begin(), rows.end(), [](Row const& row) {
     return row.status == Status::ok || row.status == Status::oom;

@@ -84,10 +84,10 @@ class Progress {
       left = fmt::format(", {} left", report::format_seconds(seconds / static_cast<double>(done - m_first) *
                                                              static_cast<double>(total - done)));
     }
-    fmt::print(stderr, "\r\033[K{}", fit_terminal(fmt::format("[{}/{}] {}{}", done + 1, total, label, left)));
+    say("\r\033[K" + fit_terminal(fmt::format("[{}/{}] {}{}", done + 1, total, label, left)));
   }
   void clear() {
-    if (m_on) fmt::print(stderr, "\r\033[K");
+    if (m_on) say("\r\033[K");
     m_done = 0;
   }
 
@@ -239,16 +239,13 @@ int tune(TuneArguments const& arguments, Invocation const& invocation) {
       searches.size() - failures.size(), cache,
       experiment.output.json.empty() || !lost.empty() ? "" : "; wrote " + experiment.output.json.string());
   std::fflush(stdout);
-  if (!lost.empty()) return report_lost(lost);
-  if (stopped) {
-    fmt::print(stderr, "flashpad: error: interrupted; the same command goes on from here\n");
-    return interrupted_exit();
-  }
+  if (!lost.empty()) return report_error(failed, lost);
+  if (stopped) return report_error(interrupted_exit(), "interrupted; the same command goes on from here");
   if (observed && observed->other_length.outcome == tuning::Outcome::failed)
     failures.push_back(&observed->other_length);
   if (failures.empty()) return success;
-  fmt::print(stderr, "flashpad: error: {}: {}\n", failures.front()->problem.name, failures.front()->reason);
-  return failed;
+  return report_error(failed,
+                      fmt::format("{}: {}", failures.front()->problem.name, failures.front()->reason));
 }
 
 }  // namespace

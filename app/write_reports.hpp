@@ -8,17 +8,13 @@
 #include "experiment/experiment.hpp"
 #include "report/files.hpp"
 #include "report/json.hpp"
-#include "report/printable.hpp"
 
-#include <fmt/format.h>
-
-#include <cstdio>
 #include <string>
 #include <vector>
 
 namespace flashpad::app {
 
-/// What write() could not write, in words; empty where all was. For report_lost(), once what was measured is
+/// What write() could not write, in words; empty where all was. For report_error(), once what was measured is
 /// on the screen: a full disk must not lose that.
 template <class Write>
 std::string lost_by(Write const& write) {
@@ -28,12 +24,6 @@ std::string lost_by(Write const& write) {
     return lost.what();
   }
   return "";
-}
-
-/// Says in one line what was lost; the program's exit code.
-inline int report_lost(std::string const& lost) {
-  fmt::print(stderr, "flashpad: error: {}\n", report::printable(lost));
-  return failed;
 }
 
 /// Writes the reports that the experiment asks for, before the rows are shown, as a closed pipe ends that.

@@ -89,15 +89,33 @@ Finished Cli::wait_for(pid_t process) const {
   return finished;
 }
 
-Finished Cli::flashpad_into(std::string const& out, std::vector<std::string> const& arguments) const {
+Finished Cli::flashpad_after(std::function<void()> const& prepare,
+                             std::vector<std::string> const& arguments) const {
   pid_t const process = fork();
   if (process == 0) {
     send_output_to_files(m_folder);
-    int const file = open(out.c_str(), O_WRONLY);
-    if (file < 0 || dup2(file, 1) < 0) _exit(126);
+    prepare();
     become_driver(m_folder, arguments);
   }
   return wait_for(process);
+}
+
+Finished Cli::flashpad_with(std::vector<std::pair<std::string, std::string>> const& variables,
+                            std::vector<std::string> const& arguments) const {
+  return flashpad_after(
+      [&] {
+        for (auto const& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
+      },
+      arguments);
+}
+
+Finished Cli::flashpad_into(std::string const& out, std::vector<std::string> const& arguments) const {
+  return flashpad_after(
+      [&] {
+        int const file = open(out.c_str(), O_WRONLY);
+        if (file < 0 || dup2(file, 1) < 0) _exit(126);
+      },
+      arguments);
 }
 
 Finished Cli::flashpad(std::vector<std::string> const& arguments) const { return wait_for(start(arguments)); }

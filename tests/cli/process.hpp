@@ -7,7 +7,9 @@
 
 #include <sys/types.h>
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace flashpad::cli {
@@ -31,6 +33,12 @@ class Cli : public ::testing::Test {
   Finished wait_for(pid_t process) const;
   /// As flashpad(), with standard output going to a file of the system's.
   Finished flashpad_into(std::string const& out, std::vector<std::string> const& arguments) const;
+  /// As flashpad(), after `prepare` in the process that becomes the driver: it may close or turn its streams.
+  Finished flashpad_after(std::function<void()> const& prepare,
+                          std::vector<std::string> const& arguments) const;
+  /// As flashpad(), with these variables in the environment.
+  Finished flashpad_with(std::vector<std::pair<std::string, std::string>> const& variables,
+                         std::vector<std::string> const& arguments) const;
   /// As flashpad(), with all output going to a terminal, COLUMNS wide, and from there into `out`.
   Finished flashpad_on_terminal(std::vector<std::string> const& arguments) const;
 
