@@ -75,6 +75,12 @@ void check_line(std::string_view line, Location const& where) {
   if (line[0] == '%') fail_at(0, "found a YAML directive; allowed: a document without directives");
 }
 
+// Opening one waits until somebody writes, for ever if need be. What the shell opened, as for <(...) and
+// behind /dev/stdin, has its writer.
+bool is_fifo_of_nobody(std::string const& file, std::filesystem::file_status const& status) {
+  return std::filesystem::is_fifo(status) && !file.starts_with("/dev/") && !file.starts_with("/proc/");
+}
+
 }  // namespace
 
 std::string checked_text(std::string const& text, Location const& start) {
@@ -100,11 +106,18 @@ std::string read_text(std::string const& file) {
   std::string const name = printable(file, file.size());
   std::error_code error;
   std::filesystem::file_status const status = std::filesystem::status(file, error);
+  if (status.type() == std::filesystem::file_type::none) {  // links that lead to each other, say
+    throw Error(fmt::format("{}: cannot be read: {}; allowed: a YAML file that describes an experiment", name,
+                            error.message()));
+  }
   if (!std::filesystem::exists(status)) {
     throw Error(fmt::format("{}: no such file; allowed: a YAML file that describes an experiment", name));
   }
   if (std::filesystem::is_directory(status)) {
     throw Error(fmt::format("{}: is a folder; allowed: a YAML file that describes an experiment", name));
+  }
+  if (is_fifo_of_nobody(file, status)) {
+    throw Error(fmt::format("{}: is a FIFO; allowed: a YAML file that describes an experiment", name));
   }
   errno = 0;
   std::ifstream stream(file, std::ios::binary);

@@ -7,6 +7,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -71,16 +72,74 @@ std::optional<int> number_in(std::string_view text) {
   return value;
 }
 
-// Kokkos takes a number of threads from here where no flag gives one.
+std::string_view trimmed(std::string_view text) {
+  std::size_t const begin = text.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return "";
+  return text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
+}
+
+// OpenMP takes a list: numbers of threads of the levels of nested parallel regions. Kokkos uses the first.
+bool is_thread_list(std::string_view text) {
+  for (bool first = true;; first = false) {
+    std::size_t const comma = text.find(',');
+    std::optional<int> const number = number_in(trimmed(text.substr(0, comma)));
+    if (!number || *number < 1 || (first && *number > most_threads)) return false;
+    if (comma == std::string_view::npos) return true;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+// Kokkos takes a number of threads from here where no flag gives one. What is none, OpenMP's runtime passes
+// over, and takes all threads.
 void check_environment() {
-  for (char const* variable : {"OMP_NUM_THREADS", "KOKKOS_NUM_THREADS"}) {
-    char const* const text = std::getenv(variable);
-    if (text == nullptr) continue;
-    std::string_view const value = std::string_view(text).substr(0, std::string_view(text).find(','));
-    std::optional<int> const number = number_in(value);
-    if (number && (*number < 1 || *number > most_threads)) {
-      throw Error(detail::text(variable, ": `", text, "` is out of range; allowed: 1 to ", most_threads));
-    }
+  char const* const openmp = std::getenv("OMP_NUM_THREADS");
+  if (openmp != nullptr && !is_thread_list(openmp)) {
+    throw Error(detail::text("OMP_NUM_THREADS: found '", openmp, "'; allowed: a whole number from 1 to ",
+                             most_threads, ", or a list such as 4,2 that starts with one"));
+  }
+  char const* const kokkos = std::getenv("KOKKOS_NUM_THREADS");
+  std::optional<int> const number = kokkos == nullptr ? 1 : number_in(kokkos);
+  if (!number || *number < 1 || *number > most_threads) {
+    throw Error(detail::text("KOKKOS_NUM_THREADS: found '", kokkos, "'; allowed: a whole number from 1 to ",
+                             most_threads));
+  }
+}
+
+// Kokkos says that it cannot load a tool, and goes on without. What is loaded here it finds loaded.
+void require_tool(std::string_view where, std::string const& name) {
+  if (name.empty() || dlopen(name.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return;
+  throw Error(detail::text(where, ": cannot be loaded: ", dlerror(), "; allowed: a tool of Kokkos'"));
+}
+
+// The first that loads is the tool, for Kokkos; here each has to be one.
+void require_tools(std::string_view where, std::string_view list) {
+  while (!list.empty()) {
+    std::size_t const end = std::min(list.find(';'), list.size());
+    require_tool(where, std::string(list.substr(0, end)));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+}
+
+void check_tools(std::vector<std::string> const& flags) {
+#if KOKKOS_VERSION >= 30700
+  constexpr std::string_view name = "--kokkos-tools-libs";
+  constexpr char const* variables[] = {"KOKKOS_TOOLS_LIBS", "KOKKOS_PROFILE_LIBRARY"};
+#else
+  constexpr std::string_view name = "--kokkos-tools-library";
+  constexpr char const* variables[] = {"KOKKOS_PROFILE_LIBRARY"};
+  char const* const later = std::getenv("KOKKOS_TOOLS_LIBS");
+  if (later != nullptr && *later != '\0' && std::getenv(variables[0]) == nullptr) {
+    throw Error(detail::text("KOKKOS_TOOLS_LIBS: found '", later, "', and Kokkos ", KOKKOS_VERSION / 10000,
+                             ".", KOKKOS_VERSION / 100 % 100, " does not read it; allowed: ", variables[0]));
+  }
+#endif
+  for (std::string const& flag : flags) {
+    if (flag.starts_with(name) && flag.size() > name.size() && flag[name.size()] == '=')
+      require_tools(name, std::string_view(flag).substr(name.size() + 1));
+  }
+  for (char const* variable : variables) {
+    char const* const value = std::getenv(variable);
+    if (value != nullptr) require_tools(variable, value);
   }
 }
 
@@ -159,6 +218,7 @@ bool asks_for_help(std::vector<std::string> const& flags) {
 KokkosGuard::KokkosGuard(std::vector<std::string> const& flags) {
   check_kokkos_flags(flags);
   check_environment();
+  check_tools(flags);
   std::vector<std::string> words = {"flashpad"};
   words.insert(words.end(), flags.begin(), flags.end());
   count_threads(words);

@@ -31,6 +31,10 @@ std::string text_of(fs::path const& path) {
   std::error_code error;
   if (fs::is_directory(path, error))
     throw Error(fmt::format("{}: is a folder; allowed: a file", path.string()));
+  // Opening one waits for somebody to write; what the shell opened, as for <(...), has its writer.
+  std::string const name = path.string();
+  if (fs::is_fifo(path, error) && !name.starts_with("/dev/") && !name.starts_with("/proc/"))
+    throw Error(fmt::format("{}: is a FIFO; allowed: a file", name));
   errno = 0;
   std::ifstream stream(path, std::ios::binary);
   std::string text;
