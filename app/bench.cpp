@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "bench_flags.hpp"
 #include "command.hpp"
+#include "write_reports.hpp"
 
 #include <flashpad/error.hpp>
 
@@ -8,13 +10,18 @@
 #include "measure/inputs.hpp"
 #include "measure/interrupt.hpp"
 #include "measure/session.hpp"
+#include "report/files.hpp"
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
 #include <exception>
+#include <filesystem>
+#include <iostream>
 #include <memory>
-#include <string_view>
+#include <sstream>
+#include <string>
+#include <utility>
 
 namespace flashpad::app {
 
@@ -90,25 +97,88 @@ class Bench {
   bool m_failed = false;
 };
 
-void initialize_benchmark(Invocation const& invocation) {
+/// Google Benchmark writes its file in place and does not look whether it could. What it would write comes
+/// here instead, and from here to the file as every report does.
+class OutFile {
+ public:
+  OutFile(std::vector<std::string> const& flags, Experiment const& experiment)
+      : m_file(benchmark_value(flags, "out")) {
+    if (m_file.empty()) return;
+    require_own_file(experiment, "--benchmark_out", m_file.string());
+    try {
+      report::require_writable(m_file);
+    } catch (Error const& refused) {
+      throw Error(fmt::format("--benchmark_out: {}", refused.what()));
+    }
+    std::string const format = benchmark_value(flags, "out_format");
+    if (format == "console") {
+      m_reporter =
+          std::make_unique<Kept<benchmark::ConsoleReporter>>(m_text, benchmark::ConsoleReporter::OO_None);
+    } else if (format == "csv") {
+      m_reporter = csv_reporter();
+    } else {
+      m_reporter = std::make_unique<Kept<benchmark::JSONReporter>>(m_text);
+    }
+  }
+
+  /// Null where there is no file.
+  [[nodiscard]] benchmark::BenchmarkReporter* reporter() const { return m_reporter.get(); }
+
+  /// What was lost, in words, where something was.
+  [[nodiscard]] std::string write() const {
+    std::string const text = m_text.str();
+    if (text.empty()) return "";  // benchmarks were listed, or there is no file
+    return lost_by([&] { report::write_file(m_file, text); });
+  }
+
+ private:
+  /// The library gives a reporter its own stream, which is put aside here.
+  template <class Reporter>
+  class Kept final : public Reporter {
+   public:
+    template <class... Arguments>
+    explicit Kept(std::ostream& text, Arguments... arguments) : Reporter(arguments...), m_text(text) {}
+    bool ReportContext(typename Reporter::Context const& context) override {
+      this->SetOutputStream(&m_text);
+      return Reporter::ReportContext(context);
+    }
+
+   private:
+    std::ostream& m_text;
+  };
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // "will be removed": until then, it is a format
+  std::unique_ptr<benchmark::BenchmarkReporter> csv_reporter() {
+    return std::make_unique<Kept<benchmark::CSVReporter>>(m_text);
+  }
+#pragma GCC diagnostic pop
+
+  std::filesystem::path m_file;
+  std::ostringstream m_text;
+  std::unique_ptr<benchmark::BenchmarkReporter> m_reporter;
+};
+
+void initialize_benchmark(std::string const& program, std::vector<std::string> const& flags) {
   // Google Benchmark keeps argv[0], as main's lives as long as the program.
   static std::vector<std::string> words;
-  words = {invocation.command_line.front()};
-  words.insert(words.end(), invocation.benchmark_flags.begin(), invocation.benchmark_flags.end());
+  words = {program};
+  words.insert(words.end(), flags.begin(), flags.end());
+  // A file reporter needs a file's name, of one that the library may open and write nothing to.
+  if (!benchmark_value(flags, "out").empty()) words.emplace_back("--benchmark_out=/dev/null");
   static std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   int argc = static_cast<int>(argv.size());
   argv.push_back(nullptr);
+  std::ostringstream said;  // about the flag that is left over then, which is named below
+  std::streambuf* const before = std::cerr.rdbuf(said.rdbuf());
   benchmark::Initialize(&argc, argv.data());
-  if (argc > 1)
-    throw Error(fmt::format("{}: Google Benchmark has no such flag; see its --benchmark_... flags", argv[1]));
-}
-
-void require_own_outputs(Invocation const& invocation, Experiment const& experiment) {
-  constexpr std::string_view option = "--benchmark_out=";
-  for (std::string const& flag : invocation.benchmark_flags) {
-    if (flag.starts_with(option) && flag.size() > option.size())
-      require_own_file(experiment, "--benchmark_out", flag.substr(option.size()));
+  std::cerr.rdbuf(before);
+  if (argc > 1) {
+    throw Error(
+        fmt::format("{}: Google Benchmark has no such flag, or not with this value; see its "
+                    "--benchmark_... flags",
+                    argv[1]));
   }
 }
 
@@ -125,13 +195,16 @@ int bench(ExperimentArguments const& arguments, Invocation const& invocation) {
   Experiment experiment = arguments.read();
   resolve_backends(experiment);
   measure::require_range(experiment.cases);
-  require_own_outputs(invocation, experiment);
-  initialize_benchmark(invocation);
+  std::vector<std::string> const flags = checked_benchmark_flags(invocation.benchmark_flags);
+  require_match(flags, experiment);
+  OutFile const out(flags, experiment);
+  initialize_benchmark(invocation.command_line.front(), flags);
 
   kokkos_ext::KokkosGuard const kokkos(invocation.kokkos_flags);
   measure::catch_interrupts();
   std::size_t matched = 0;
   bool any_failed = false;
+  std::string lost;
   {
     Bench current(experiment);
     for (Case const& one : experiment.cases) {
@@ -141,11 +214,13 @@ int bench(ExperimentArguments const& arguments, Invocation const& invocation) {
           ->Unit(benchmark::kSecond);
     }
     add_context(invocation, experiment);
-    matched = benchmark::RunSpecifiedBenchmarks();
+    matched = benchmark::RunSpecifiedBenchmarks(nullptr, out.reporter());
     any_failed = current.failed();
+    lost = out.write();
     benchmark::Shutdown();
   }
   measure::release_backends();
+  if (!lost.empty()) return report_error(failed, lost);
   if (measure::interrupted()) throw measure::Interrupted{};
   if (matched == 0) {
     throw Error(fmt::format("--benchmark_filter: matches none of the {} cases of {}", experiment.cases.size(),
