@@ -22,15 +22,15 @@ std::string read_backend(Node const& node, std::string const& path) {
   return names[read_word(node, path, names)];
 }
 
-// Which engines there are is known where the kernel runs; here a name only has to fit a case's name.
+// Those of all builds: which of them this build and this machine have is known where the kernel runs.
 std::string read_engine(Node const& node, std::string const& path) {
-  constexpr std::size_t max_length = 32;
-  bool const fits =
-      node.is_scalar() && !node.text.empty() && node.text.size() <= max_length &&
-      node.text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-_") == std::string::npos;
-  if (!fits)
-    fail_found(node, path, "auto, or the name of an engine in lower-case letters, digits, '-' and '_'");
-  return node.text == "auto" ? "" : node.text;
+  static std::vector<std::string> const names = {
+      "auto",        "amx-bf16",          "amx-bf16x3", "avx512-bf16",   "portable",         "portable-v4",
+      "portable-v3", "portable-baseline", "rows",       "rows-amx-bf16", "rows-avx512-bf16", "rows-v4",
+      "rows-v3",     "rows-baseline",     "mma",        "mma-tf32x3",    "mma-tf32",         "mfma",
+      "simt"};
+  std::size_t const found = read_word(node, path, names);
+  return found == 0 ? "" : names[found];
 }
 
 /// auto (0), or a count that the library takes.

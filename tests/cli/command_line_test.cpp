@@ -197,6 +197,20 @@ TEST_F(CommandLine, LostOutputIsNoSuccess) {
   }
 }
 
+// The names that an experiment may give are a list of their own.
+TEST_F(CommandLine, EveryEngineOfThisBuildMayBeNamed) {
+  nlohmann::json const info = nlohmann::json::parse(flashpad({"info", "--json"}).out);
+  for (auto const& backend : info["backends"]) {
+    for (std::string const engine : backend["engines"]) {
+      EXPECT_EQ(flashpad({"check", "small.yaml", "--set", "engine=" + engine}).code, 0) << engine;
+    }
+  }
+  Finished const refused = flashpad({"check", "small.yaml", "--set", "engine=avx512"});
+  EXPECT_EQ(refused.code, 2);
+  expect_one_error_line(refused);
+  EXPECT_THAT(refused.err, HasSubstr("found 'avx512'; allowed: auto, amx-bf16, "));
+}
+
 TEST_F(CommandLine, ABackendNamedTwiceIsRefused) {
   nlohmann::json const info = nlohmann::json::parse(flashpad({"info", "--json"}).out);
   std::string const best = info["kokkos_backends"][0];

@@ -174,9 +174,13 @@ INSTANTIATE_TEST_SUITE_P(
                 "threads, "
                 "cuda, hip"},
         Refused{"Engine", smallest + "engine: AVX2\n",
-                "f.yaml:2:9: engine: found 'AVX2'; allowed: auto, or the name of an engine in lower-case "
-                "letters, "
-                "digits, '-' and '_'"},
+                "f.yaml:2:9: engine: found 'AVX2'; allowed: auto, amx-bf16, amx-bf16x3, avx512-bf16, "
+                "portable, portable-v4, portable-v3, portable-baseline, rows, rows-amx-bf16, "
+                "rows-avx512-bf16, rows-v4, rows-v3, rows-baseline, mma, mma-tf32x3, mma-tf32, mfma, simt"},
+        Refused{"EngineOfNoBuild", smallest + "engine: [auto, amx]\n",
+                "f.yaml:2:16: engine[1]: found 'amx'; allowed: auto, amx-bf16, amx-bf16x3, avx512-bf16, "
+                "portable, portable-v4, portable-v3, portable-baseline, rows, rows-amx-bf16, "
+                "rows-avx512-bf16, rows-v4, rows-v3, rows-baseline, mma, mma-tf32x3, mma-tf32, mfma, simt"},
         Refused{"TileNumber", smallest + "tile: 64\n",
                 "f.yaml:2:7: tile: found '64'; allowed: auto, or a map {q: auto or a number, k: auto or a "
                 "number}"},

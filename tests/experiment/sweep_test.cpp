@@ -65,7 +65,7 @@ problem:
   seed: 7
 kernels: fused
 backend: threads
-engine: avx512
+engine: avx512-bf16
 tile: {q: 64, k: 128}
 splits: 4
 skip_hidden_tiles: false
@@ -96,12 +96,12 @@ output: {json: a/b.json, csv: c.csv, o: "o_{case}.npy", lse: lse.npy}
   EXPECT_EQ(c.seed, 7u);
   EXPECT_EQ(c.kernel, Kernel::fused);
   EXPECT_EQ(c.backend, "threads");
-  EXPECT_EQ(c.engine, "avx512");
+  EXPECT_EQ(c.engine, "avx512-bf16");
   EXPECT_EQ(c.tile, (Tile{64, 128}));
   EXPECT_EQ(c.splits, 4);
   EXPECT_FALSE(c.skip_hidden_tiles);
   EXPECT_EQ(c.problem_key, "b2_h8kv2_n3k0_d96v128_bf16_window-64-all_scale-0.5_bnhd_unbalanced_seed7");
-  EXPECT_EQ(c.name, c.problem_key + "_fused_t64x128_split4_noskip_engine-avx512_threads");
+  EXPECT_EQ(c.name, c.problem_key + "_fused_t64x128_split4_noskip_engine-avx512-bf16_threads");
 }
 
 TEST(Experiment, ProbabilitiesAndSpeedupArrive) {
@@ -186,17 +186,17 @@ TEST(Sweep, MethodsSweepAndShareTheirProblem) {
   Experiment const experiment = parse(smallest + R"(
 kernels: fused
 backend: [serial, openmp]
-engine: [auto, portable]
+engine: [auto, simt]
 splits: [auto, 1]
 )");
   EXPECT_THAT(
       case_names(experiment),
       ElementsAre("b1_h1_n16_d64_fp32_none_fused_serial", "b1_h1_n16_d64_fp32_none_fused_split1_serial",
-                  "b1_h1_n16_d64_fp32_none_fused_engine-portable_serial",
-                  "b1_h1_n16_d64_fp32_none_fused_split1_engine-portable_serial",
+                  "b1_h1_n16_d64_fp32_none_fused_engine-simt_serial",
+                  "b1_h1_n16_d64_fp32_none_fused_split1_engine-simt_serial",
                   "b1_h1_n16_d64_fp32_none_fused_openmp", "b1_h1_n16_d64_fp32_none_fused_split1_openmp",
-                  "b1_h1_n16_d64_fp32_none_fused_engine-portable_openmp",
-                  "b1_h1_n16_d64_fp32_none_fused_split1_engine-portable_openmp"));
+                  "b1_h1_n16_d64_fp32_none_fused_engine-simt_openmp",
+                  "b1_h1_n16_d64_fp32_none_fused_split1_engine-simt_openmp"));
   for (Case const& c : experiment.cases) EXPECT_EQ(c.problem_key, "b1_h1_n16_d64_fp32_none");
 }
 
@@ -217,9 +217,9 @@ TEST(Sweep, AnOptionWithoutUseMakesNoCases) {
                           "b1_h1_n16_d64_fp32_causal_naive", "b1_h1_n16_d64_fp32_causal_fused",
                           "b1_h1_n16_d64_fp32_causal_fused_noskip"));
   std::string const causal = "problem: {seq: 16, head_dim: 64, mask: causal, dtype: [fp32, bf16]}\n";
-  EXPECT_THAT(
-      case_names(parse(causal + "kernels: naive\ntile: [{q: 8}, {q: 16}]\nengine: [a, b]\nsplits: [1, 2]\n")),
-      ElementsAre("b1_h1_n16_d64_fp32_causal_naive", "b1_h1_n16_d64_bf16_causal_naive"));
+  EXPECT_THAT(case_names(parse(
+                  causal + "kernels: naive\ntile: [{q: 8}, {q: 16}]\nengine: [mma, simt]\nsplits: [1, 2]\n")),
+              ElementsAre("b1_h1_n16_d64_fp32_causal_naive", "b1_h1_n16_d64_bf16_causal_naive"));
   EXPECT_THAT(case_names(parse(causal + "kernels: [naive, stats]\nprobabilities: [fp32, input]\n")),
               ElementsAre("b1_h1_n16_d64_fp32_causal_naive", "b1_h1_n16_d64_fp32_causal_stats",
                           "b1_h1_n16_d64_bf16_causal_naive", "b1_h1_n16_d64_bf16_causal_naive_p-input",
