@@ -12,7 +12,8 @@ endif()
 #
 # KOKKOS_SOURCES are those that include Kokkos.
 #
-# One GoogleTest program; each of its tests becomes a ctest test named <name>.<suite>.<test>. The program
+# One GoogleTest program; each of its tests becomes a ctest test named <name>.<suite>.<test>, or, of LABEL numeric and
+# gpu where the Kokkos found has a GPU's backend, a few of them one named <name>.part<n>. The program
 # links GoogleTest's own main unless its sources define one. "test_paths.hpp" defines FLASHPAD_SOURCE_DIR (the
 # project) and, with LABEL cli, FLASHPAD_CLI (the driver).
 set(flashpad_host_backend openmp)  # the simplest that this Kokkos has: it may lack either
@@ -20,6 +21,11 @@ if("serial" IN_LIST flashpad_kokkos_devices)
   set(flashpad_host_backend serial)
 elseif("threads" IN_LIST flashpad_kokkos_devices)
   set(flashpad_host_backend threads)
+endif()
+
+set(flashpad_has_gpu FALSE)
+if("${flashpad_kokkos_devices}" MATCHES "cuda|hip")
+  set(flashpad_has_gpu TRUE)
 endif()
 
 function(flashpad_test)
@@ -44,9 +50,14 @@ function(flashpad_test)
   target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/${target}_paths)
 
   # On a GPU too, where the Kokkos found has one.
-  set(labels ${test_LABEL})
-  if(test_LABEL STREQUAL "numeric" AND "${flashpad_kokkos_devices}" MATCHES "cuda|hip")
-    list(APPEND labels gpu)
+  if(flashpad_has_gpu AND test_LABEL MATCHES "^(numeric|gpu)$")
+    if(test_LABEL STREQUAL "gpu")
+      flashpad_test_parts(${test_NAME} ${target} 1 gpu)
+      set_tests_properties(${test_NAME}.part1 PROPERTIES RUN_SERIAL TRUE)  # it takes all memory that there is
+    else()
+      flashpad_test_parts(${test_NAME} ${target} 4 "numeric;gpu")
+    endif()
+    return()
   endif()
 
   gtest_discover_tests(
@@ -54,10 +65,26 @@ function(flashpad_test)
     TEST_PREFIX ${test_NAME}.
     DISCOVERY_MODE PRE_TEST
     DISCOVERY_TIMEOUT 60
-    PROPERTIES LABELS "${labels}" TIMEOUT ${FLASHPAD_TEST_TIMEOUT} SKIP_RETURN_CODE 77
+    PROPERTIES LABELS "${test_LABEL}" TIMEOUT ${FLASHPAD_TEST_TIMEOUT} SKIP_RETURN_CODE 77
                ENVIRONMENT "${FLASHPAD_TEST_ENVIRONMENT}"
                # What the user has tuned is not to be seen. Of its own, as discovery takes a list apart.
                ENVIRONMENT_MODIFICATION "FLASHPAD_TUNING_CACHE=set:off")
+endfunction()
+
+# flashpad_test_parts(<name> <target> <parts> <labels> [<argument>...]): a GoogleTest program in so many ctest tests,
+# <name>.part<n>, of a share of its tests each. For a GPU, whose driver takes a process a quarter of a second to start,
+# longer than most tests: one by one the numeric suite was 20 minutes there. What a test says of a failure, or of why it
+# was skipped, is all that is printed; exit code 77 skips the whole part.
+function(flashpad_test_parts name target parts labels)
+  foreach(part RANGE 1 ${parts})
+    math(EXPR index "${part} - 1")
+    add_test(NAME ${name}.part${part} COMMAND ${target} ${ARGN})
+    set_tests_properties(
+      ${name}.part${part}
+      PROPERTIES LABELS "${labels}" TIMEOUT 1200 SKIP_RETURN_CODE 77
+                 ENVIRONMENT "${FLASHPAD_TEST_ENVIRONMENT};OMP_WAIT_POLICY=passive;FLASHPAD_TUNING_CACHE=off;GTEST_BRIEF=1;\
+GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${index}")
+  endforeach()
 endfunction()
 
 # flashpad_skipped_test(<name> <label> <reason>): a test that is not there, with the reason. It runs nothing, so that

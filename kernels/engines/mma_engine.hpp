@@ -32,7 +32,7 @@ struct MmaTiling {
 /// meets once a key tile, when a stage of the ring in scratch memory changes hands. Rows in scratch are
 /// padded by 16 bytes, so that the 8 rows of a matrix lie in different banks.
 ///
-/// Free of Kokkos: any team with scratch memory and a barrier will do.
+/// Free of Kokkos: any team with scratch memory that is a block will do.
 template <class Products, class Tiling, class Member>
 class MmaEngine {
  public:
@@ -82,10 +82,9 @@ class MmaEngine {
       : m_team(team),
         m_problem(p),
         m_config(config),
-        m_warp(static_cast<int>(ptx::uniform(static_cast<std::uint32_t>(team.team_rank())))),
-        m_memory(static_cast<char*>(team.team_scratch(0).get_shmem_aligned(
-            static_cast<std::ptrdiff_t>(scratch_bytes), static_cast<std::ptrdiff_t>(alignment)))),
-        m_base(ptx::shared_address(m_memory)) {
+        m_warp(static_cast<int>(ptx::uniform(static_cast<std::uint32_t>(m_team.team_rank())))),
+        m_base(ptx::shared_address(team.team_scratch(0).get_shmem_aligned(
+            static_cast<std::ptrdiff_t>(scratch_bytes), static_cast<std::ptrdiff_t>(alignment)))) {
     int const lane = ptx::lane();
     m_key_lane = static_cast<std::uint32_t>(((lane & 7) + (lane >> 4) * 8) * pitch + (lane >> 3 & 1) * 16);
     m_value_lane =
@@ -98,9 +97,10 @@ class MmaEngine {
   FLASHPAD_PTX_FUNCTION auto const& setup(F const& make) const {
     using Work = decltype(make());
     static_assert(sizeof(Work) <= work_bytes);
-    auto* const work = reinterpret_cast<Work*>(m_memory + ring_bytes);
+    // From the address in shared memory, which lives on anyway: a pointer would take two registers.
+    auto* const work = static_cast<Work*>(ptx::shared_pointer(m_base + ring_bytes));
     if (m_warp == 0 && ptx::lane() == 0) *work = make();
-    m_team.team_barrier();
+    ptx::sync_team();
     return *work;
   }
 
@@ -157,7 +157,7 @@ class MmaEngine {
 
   /// Lets the first tiles come.
   FLASHPAD_PTX_FUNCTION void begin(KeyTiles const& keys, int tile) {
-    m_team.team_barrier();  // the queries are out of the memory
+    ptx::sync_team();  // the queries are out of the memory
     m_stage = Tiling::stages - 1;
     FLASHPAD_UNROLL
     for (int i = 0; i + 1 < Tiling::stages; ++i) fetch(source(keys, tile + i), i);
@@ -170,7 +170,7 @@ class MmaEngine {
     m_stage = m_stage + 1 == Tiling::stages ? 0 : m_stage + 1;
     Source const next = source(keys, tile + Tiling::stages - 1);
     ptx::copy_async_wait<Tiling::stages - 2>();
-    m_team.team_barrier();  // everyone's copies are there, and everyone is done with the last tile
+    ptx::sync_team();  // everyone's copies are there, and everyone is done with the last tile
     fetch(next, free);
   }
 
@@ -277,7 +277,7 @@ class MmaEngine {
   FLASHPAD_PTX_FUNCTION void finish(FusedProblem const& p, WorkItem const& item, std::int64_t row_begin,
                                     int rows) {
     int const lane = ptx::lane_again();
-    m_team.team_barrier();  // the ring is free: O goes out through it
+    ptx::sync_team();  // the ring is free: O goes out through it
     int const first = m_warp * warp_rows;
     if (first >= rows) return;
     bool const partial = p.schedule.splits > 1;
@@ -538,7 +538,6 @@ class MmaEngine {
   FusedProblem const& m_problem;
   Config const& m_config;
   int m_warp;
-  char* m_memory;
   std::uint32_t m_base;
   int m_stage = 0;
   std::uint32_t m_key_lane;

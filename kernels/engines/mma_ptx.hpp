@@ -36,6 +36,15 @@ FLASHPAD_PTX_FUNCTION std::uint32_t shared_address([[maybe_unused]] void const* 
 #endif
 }
 
+/// The pointer to such an address.
+FLASHPAD_PTX_FUNCTION void* shared_pointer([[maybe_unused]] std::uint32_t address) {
+#if defined(__CUDA_ARCH__)
+  return __cvta_shared_to_generic(address);
+#else
+  return nullptr;
+#endif
+}
+
 FLASHPAD_PTX_FUNCTION int lane() {
 #if defined(__CUDA_ARCH__)
   return static_cast<int>(threadIdx.x) & 31;
@@ -62,6 +71,14 @@ FLASHPAD_PTX_FUNCTION std::uint32_t not_ahead(std::uint32_t value) {
 FLASHPAD_PTX_FUNCTION void sync_warp() {
 #if defined(__CUDA_ARCH__)
   __syncwarp();
+#endif
+}
+
+/// The barrier of a team that is a block. Kokkos' own asks first whether it is, each time, and the answer
+/// takes a register.
+FLASHPAD_PTX_FUNCTION void sync_team() {
+#if defined(__CUDA_ARCH__)
+  __syncthreads();
 #endif
 }
 

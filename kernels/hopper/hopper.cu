@@ -12,14 +12,13 @@ namespace flashpad::hopper {
 
 namespace {
 
-/// Whether the query heads of one key head go into one tile: the rows of all fit into two warpgroups' 128.
-bool packs(Shape const& s) { return s.heads / s.kv_heads * s.seq_q <= 128; }
+/// Rows of the query heads of one key head.
+std::int64_t rows_of(Shape const& s) { return s.heads / s.kv_heads * s.seq_q; }
 
 /// Parts into which a packed call splits its keys: what ends first when every multiprocessor takes items in
 /// turn, an item lasting as long as its tiles of 128 keys and two more.
-int splits_of(HopperCall const& call) {
+int parts_of(HopperCall const& call) {
   Shape const& s = call.shape;
-  if (!packs(s)) return 1;
   std::int64_t const items = s.batch * s.kv_heads;
   auto const band = BandVariant::make(s.seq_q, s.seq_k, call.mask);
   std::int64_t const tiles = (band.any(0, s.seq_q).size() + 127) / 128;
@@ -38,6 +37,19 @@ int splits_of(HopperCall const& call) {
   return best;
 }
 
+/// Whether the query heads of one key head go into one tile: the rows of all fit into two warpgroups' 128.
+/// For two warpgroups' rows of one head that is so where their keys are split, and from d = 72 to 96, where
+/// the tile of long rows is slower; else the latter takes 0.6 to 0.96 of the time (docs/hopper.md, "After
+/// version 9").
+bool packs(HopperCall const& call) {
+  Shape const& s = call.shape;
+  std::int64_t const d = std::max(s.head_dim, s.value_dim);
+  if (rows_of(s) > 128) return false;
+  return rows_of(s) <= 64 || s.heads > s.kv_heads || (d > 64 && d <= 96) || parts_of(call) > 1;
+}
+
+int splits_of(HopperCall const& call) { return packs(call) ? parts_of(call) : 1; }
+
 template <class Tiling>
 struct Type {
   using type = Tiling;
@@ -52,8 +64,8 @@ bool each_tiling(HopperCall const& call, F const& f) {
   auto const either = [&](bool second, auto one, auto other) {
     return second ? f(other) || f(one) : f(one) || f(other);
   };
-  if (packs(s)) {
-    if (s.heads / s.kv_heads * s.seq_q > 64) {
+  if (packs(call)) {
+    if (rows_of(s) > 64) {
       if (d <= 64) return f(Type<Packed64<T, 2>>());
       return d <= 128 ? f(Type<Packed128<T, 2>>()) : f(Type<Packed256<T, 2>>());
     }

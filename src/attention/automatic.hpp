@@ -40,7 +40,7 @@ std::unique_ptr<Runner<Exec>> make_automatic(Request<Exec> request) {
       text("naive passed over: it moves ", scores / 1e6, " MB of scores through memory");
   std::string hopper = hopper_refusal(request);
   Mask const& mask = request.options.mask;
-  MeasuredChoice const* const row = measured_choice(s, mask);
+  MeasuredChoice const* const row = measured_choice(s);
   std::string const lead = row != nullptr ? lead_of(*row, s, mask, request.dtype) : "";
   if (hopper.empty() && row != nullptr && row->kernel != Kernel::hopper) hopper = lead;
   request.options.kernel = Kernel::fused;

@@ -8,47 +8,33 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
-#include <limits>
 #include <string>
 #include <string_view>
 
 namespace flashpad::detail {
 
-/// One row of what was measured: the kernel that was fastest up to these sizes on GPUs of one generation.
+/// One row of what was measured: the kernel that was fastest up to this head dimension on GPUs of one
+/// generation.
 struct MeasuredChoice {
   std::int64_t most_dim;
-  std::int64_t most_keys;
-  std::int64_t least_heads;  ///< of all batches
-  bool masked;               ///< whether it holds under a mask too
   Kernel kernel;
   char const* lead;  ///< with the sizes at which it was measured
 };
 
 /// For 16-bit types on compute capability 9.0; the first row that fits holds. bf16 on an H200
-/// (docs/hopper.md, "What auto takes"). `fused` was ahead by its rows in so many heads and more, and behind
-/// by 1.36 in 64 heads at d = 32 and by 1.07 in 512 at d = 64.
-inline constexpr std::int64_t any_keys = std::numeric_limits<std::int64_t>::max();
+/// (docs/hopper.md, "What auto takes"): `hopper` was ahead at every size, by least at d = 32.
 inline constexpr MeasuredChoice measured_on_hopper[] = {
-    {32, 128, 1024, true, Kernel::fused,
-     "fused 1.02 to 1.16 times hopper at d = 32, 128 keys, 1024 to 8192 heads"},
-    {64, 128, 2048, false, Kernel::fused,
-     "fused 1.03 to 1.07 times hopper at d = 64, 128 keys, 2048 and 4096 heads, no mask"},
-    {32, any_keys, 0, true, Kernel::hopper,
-     "1.34 to 1.53 times fused at d = 32, 1k and 8k keys, 16384 tokens"},
-    {64, any_keys, 0, true, Kernel::hopper,
-     "1.79 to 2.02 times fused at d = 64, 512 to 16k keys, 16384 tokens"},
-    {128, any_keys, 0, true, Kernel::hopper,
-     "2.12 to 2.50 times fused at d = 128, 512 to 16k keys, 16384 tokens"},
-    {256, any_keys, 0, true, Kernel::hopper, "1.40 to 3.85 times fused at d = 192 and 256, 128 to 8k keys"},
+    {32, Kernel::hopper, "1.2 to 1.6 times fused at d = 32, 128, 1k and 8k keys"},
+    {64, Kernel::hopper, "1.5 to 2.0 times fused at d = 64, 128 to 16k keys"},
+    {128, Kernel::hopper, "1.3 to 2.5 times fused at d = 96 and 128, 128 to 16k keys"},
+    {256, Kernel::hopper, "1.7 to 3.9 times fused at d = 192 and 256, 128 to 8k keys"},
 };
 
 /// The row that holds for a call; null where none does.
-inline MeasuredChoice const* measured_choice(Shape const& s, Mask const& mask) {
+inline MeasuredChoice const* measured_choice(Shape const& s) {
   auto const* const row = std::find_if(
-      std::begin(measured_on_hopper), std::end(measured_on_hopper), [&](MeasuredChoice const& each) {
-        return std::max(s.head_dim, s.value_dim) <= each.most_dim && s.seq_k <= each.most_keys &&
-               s.batch * s.heads >= each.least_heads && (each.masked || mask.is_none());
-      });
+      std::begin(measured_on_hopper), std::end(measured_on_hopper),
+      [&](MeasuredChoice const& each) { return std::max(s.head_dim, s.value_dim) <= each.most_dim; });
   return row == std::end(measured_on_hopper) ? nullptr : row;
 }
 

@@ -285,6 +285,20 @@ TEST_P(Hopper, DecodingPacksHeadsAndSplitsKeys) {
   expect_right({90, 16, 2, 3, 1000, 104, 96}, Mask::none());
 }
 
+TEST_P(Hopper, OneHeadsRowsInTwoWarpgroups) {
+  // Tiles of long rows, whose other warpgroups have none; more heads than multiprocessors, and fewer. Where
+  // few heads have many keys, packed tiles and their parts.
+  for (std::int64_t const dim : {32, 64, 96, 128, 192, 256}) {
+    for (std::int64_t const n : {65, 100, 128}) {
+      for (Mask const mask : {Mask::none(), Mask::causal(), Mask::window(20, 5)})
+        expect_right({1, 9, 9, n, n, dim, dim}, mask);
+    }
+    expect_right({1, 140, 140, 90, 400, dim, dim}, Mask::causal(), {}, {}, Layout::bnhd);
+    expect_right({1, 3, 3, 128, 9000, dim, dim}, Mask::none());
+    expect_right({1, 3, 3, 70, 5000, dim, dim}, Mask::causal());
+  }
+}
+
 TEST_P(Hopper, SameBitsEveryTime) {
   // Blocks take items as they come, and parts of keys are merged: neither may show.
   for (Shape const& shape : {Shape{2, 8, 8, 700, 700, 128, 128}, Shape{2, 8, 1, 4, 30000, 128, 128},
@@ -572,6 +586,24 @@ TEST(HopperTilings, AreThoseThatWereAhead) {
     EXPECT_EQ(keys(n, 128, Mask::none()), short_or_long) << n;
     EXPECT_EQ(keys(n, 128, Mask::causal()), short_or_long) << n;
   }
+}
+
+TEST(HopperTilings, PackOneHeadsRowsInTwoWarpgroupsOnlyToSplitKeys) {
+  // Query rows of the chosen tile, and query heads that share it.
+  auto const tile = [](Shape const& shape, Mask const& mask) {
+    HopperCall call;
+    call.shape = shape;
+    call.mask = mask;
+    HopperTiling const first = hopper_tilings(call).front();
+    return std::pair(first.tile.q, first.heads);
+  };
+  EXPECT_EQ(tile({16, 128, 128, 128, 128, 64, 64}, Mask::none()), std::pair(256, 1));
+  EXPECT_EQ(tile({16, 128, 128, 65, 65, 128, 128}, Mask::causal()), std::pair(192, 1));
+  EXPECT_EQ(tile({1, 1, 1, 128, 128, 128, 128}, Mask::none()), std::pair(192, 1));
+  EXPECT_EQ(tile({16, 128, 128, 128, 128, 96, 96}, Mask::none()), std::pair(128, 1));
+  EXPECT_EQ(tile({1, 2, 2, 128, 20000, 128, 128}, Mask::none()), std::pair(128, 1));
+  EXPECT_EQ(tile({16, 128, 128, 64, 64, 128, 128}, Mask::none()), std::pair(64, 1));
+  EXPECT_EQ(tile({16, 128, 16, 16, 512, 128, 128}, Mask::none()), std::pair(16, 8));
 }
 
 TEST(HopperRefusal, NamesTheArgument) {

@@ -2,9 +2,9 @@
 #   cmake -DNVCC= -DARCH= -DSOURCE_DIR= -DOBJECT= -P check_probe.cmake
 #
 # No more than these bytes of the kernel that spills most (stores, loads) and no more kernels that spill: what nvcc 13.0
-# makes of them (docs/mma.md). The two or three that use every register they may spill loop counters around the probe's team.
-set(most_80 32 56 3)
-set(most_90 52 96 2)
+# makes of them (docs/mma.md). On sm_90 the two 16-bit ones of d = 64 spill one register, which under Kokkos they do not.
+set(most_80 0 0 0)
+set(most_90 4 4 2)
 
 execute_process(
   COMMAND ${NVCC} -std=c++20 -O3 -arch=sm_${ARCH} --expt-relaxed-constexpr -I${SOURCE_DIR} -I${SOURCE_DIR}/src

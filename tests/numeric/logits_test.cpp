@@ -57,6 +57,30 @@ TEST_P(Logits, TheMaximumRisesAndFallsFromTileToTile) {
   }
 }
 
+TEST_P(Logits, MaximaThatMoveInTheLargestTiles) {
+  // Many whole tiles and some that the mask cuts, of the size that the head dimension has. Of every five rows
+  // one alone sees the scores, so that others of its tile raise nothing.
+  for (std::int64_t const dim : {64, 128}) {
+    for (Mask const mask : {Mask::none(), Mask::causal(), Mask::window(200, 5)}) {
+      for (double const slope : {0.4, -0.4, 5.0, 0.0}) {
+        Trial trial;
+        trial.shape = {1, 2, 1, 150, 400, dim, dim};
+        trial.mask = mask;
+        trial.scale = 1.0;
+        trial.edit = [slope](Shape const& s, measure::Inputs& inputs) {
+          scores([slope](std::int64_t j) {
+            return slope != 0 ? slope * static_cast<double>(j) : j == 217 ? 30000 : 0.5;
+          })(s, inputs);
+          for (std::int64_t r = 0; r < s.heads * s.seq_q; ++r) {
+            if (r % 5 != 0) inputs.q[static_cast<std::size_t>(r * s.head_dim)] = 0;
+          }
+        };
+        expect_right(GetParam(), trial);
+      }
+    }
+  }
+}
+
 TEST_P(Logits, AllNegative) {
   Trial trial = trial_of(GetParam(), Mask::window(20, 3));
   trial.scale = 1.0;
