@@ -13,6 +13,7 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <string>
 
@@ -143,7 +144,7 @@ TEST_F(InputFiles, AreConvertedAndItIsSaid) {
 TEST_F(InputFiles, ThatWouldBecomeInfiniteAreRefused) {
   std::vector<double> values = m_values;
   values[5] = 65519;  // rounds to fp16's largest
-  values[7] = -INFINITY;
+  values[7] = -std::numeric_limits<double>::infinity();
   write_npy(m_folder / "wide.npy", {1, 3, 2, 16}, DType::fp64,
             pack(values, {1, 2, 3, 16}, DType::fp64, Layout::bnhd));
   m_case.tensors->k = m_folder / "wide.npy";
