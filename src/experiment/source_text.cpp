@@ -2,6 +2,7 @@
 #include "experiment/source_text.hpp"
 
 #include "experiment/diagnostics.hpp"
+#include "report/files.hpp"
 
 #include <flashpad/error.hpp>
 
@@ -75,12 +76,6 @@ void check_line(std::string_view line, Location const& where) {
   if (line[0] == '%') fail_at(0, "found a YAML directive; allowed: a document without directives");
 }
 
-// Opening one waits until somebody writes, for ever if need be. What the shell opened, as for <(...) and
-// behind /dev/stdin, has its writer.
-bool is_fifo_of_nobody(std::string const& file, std::filesystem::file_status const& status) {
-  return std::filesystem::is_fifo(status) && !file.starts_with("/dev/") && !file.starts_with("/proc/");
-}
-
 }  // namespace
 
 std::string checked_text(std::string const& text, Location const& start) {
@@ -116,7 +111,7 @@ std::string read_text(std::string const& file) {
   if (std::filesystem::is_directory(status)) {
     throw Error(fmt::format("{}: is a folder; allowed: a YAML file that describes an experiment", name));
   }
-  if (is_fifo_of_nobody(file, status)) {
+  if (report::waits_for_writer(file)) {
     throw Error(fmt::format("{}: is a FIFO; allowed: a YAML file that describes an experiment", name));
   }
   errno = 0;

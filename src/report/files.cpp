@@ -79,6 +79,12 @@ fs::path target_of(fs::path const& file) {
   }
 }
 
+bool waits_for_writer(fs::path const& file) {
+  std::error_code error;
+  std::string const path = file.string();
+  return fs::is_fifo(file, error) && !path.starts_with("/dev/") && !path.starts_with("/proc/");
+}
+
 void require_writable(fs::path const& file) {
   fs::path const target = target_of(file);
   require_regular(file, target);

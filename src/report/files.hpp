@@ -15,6 +15,10 @@ std::filesystem::path target_of(std::filesystem::path const& file);
 /// stream would be replaced by one. Throws Error that names the file and the cause.
 void require_writable(std::filesystem::path const& file);
 
+/// Whether opening `file` for reading would wait until somebody writes, for ever if need be: a FIFO. What the
+/// shell opened, as for <(...) and behind /dev/stdin, has its writer.
+bool waits_for_writer(std::filesystem::path const& file);
+
 /// The file appears whole under its name or not at all; where that is a symbolic link, what it leads to does.
 /// Throws Error, as require_writable.
 void write_file(std::filesystem::path const& file, std::string const& text);

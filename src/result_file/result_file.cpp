@@ -4,6 +4,7 @@
 #include <flashpad/error.hpp>
 
 #include "model/counts.hpp"
+#include "report/files.hpp"
 #include "result_file/formats.hpp"
 
 #include <fmt/format.h>
@@ -31,10 +32,8 @@ std::string text_of(fs::path const& path) {
   std::error_code error;
   if (fs::is_directory(path, error))
     throw Error(fmt::format("{}: is a folder; allowed: a file", path.string()));
-  // Opening one waits for somebody to write; what the shell opened, as for <(...), has its writer.
-  std::string const name = path.string();
-  if (fs::is_fifo(path, error) && !name.starts_with("/dev/") && !name.starts_with("/proc/"))
-    throw Error(fmt::format("{}: is a FIFO; allowed: a file", name));
+  if (report::waits_for_writer(path))
+    throw Error(fmt::format("{}: is a FIFO; allowed: a file", path.string()));
   errno = 0;
   std::ifstream stream(path, std::ios::binary);
   std::string text;
